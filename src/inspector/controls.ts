@@ -5,17 +5,17 @@ import type { RequestGate } from '../request/request-gate.ts';
 import { checkInteger, checkKeys, checkNumber, show } from '../util/check.ts';
 import type { Controls, Setting } from './wire.ts';
 
-/** What `pause` is told, and events tell on. */
+/** The reason for `pause`, which events report. */
 const REASON = 'paused in the inspector';
 
-/** Streams have no `pause` of their own: those that were paused here. */
+/** The streams that the inspector has paused: a stream has no `pause` of its own. */
 const streams = new WeakSet<RequestGate>();
 
 export function isPaused(gate: RequestGate): boolean {
   return runtimeOf(gate)?.lifecycle.isPaused ?? streams.has(gate);
 }
 
-/** Nothing more is sent; what runs goes on. */
+/** Stops sending. Requests in flight continue. */
 function pause(gate: RequestGate): void {
   const runtime = runtimeOf(gate);
   if (runtime !== undefined) {
@@ -39,7 +39,7 @@ function resume(gate: RequestGate): void {
 const ACTIONS = ['configure', 'pause', 'resume', 'drain'] as const;
 export type Action = (typeof ACTIONS)[number];
 
-/** What the page asks for. */
+/** A command of the page. */
 export interface Command {
   readonly gate: number;
   readonly action: Action;
@@ -89,7 +89,7 @@ export function controlsOf(gate: RequestGate): Controls {
   };
 }
 
-/** Does what the page asks for. @throws RangeError or TypeError that names what is wrong */
+/** Carries out a command. @throws RangeError or TypeError that names the wrong value */
 export function control(gate: RequestGate, { action, settings }: Command): void {
   switch (action) {
     case 'configure':

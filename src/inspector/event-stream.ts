@@ -5,13 +5,13 @@ import { SECURITY_HEADERS } from './replies.ts';
 import type { TrackedGate } from './tracked-gate.ts';
 import type { Hello } from './wire.ts';
 
-/** A message above this is not sent; the page says so. */
+/** A longer message is not sent, and the page shows that. */
 const MOST_BYTES = 1024 * 1024;
 
-/** A reader that has not taken a message for so many looks is cut off: 10 s. */
+/** A reader that has taken no message for this number of looks (10 s) is disconnected. */
 const PATIENCE = 40;
 
-/** How soon an event source comes back that was cut off, in ms. */
+/** After this time a disconnected event source connects again, in ms. */
 const RETRY_MS = 1_000;
 
 /** One event as it is sent: encoded once, however many read it. */
@@ -20,7 +20,7 @@ export function messageOf(event: string, json: string): Buffer {
   return message.length <= MOST_BYTES ? message : messageOf('tooLarge', '{}');
 }
 
-/** One page that reads server-sent events. What it does not take in time is left out. */
+/** One page that reads server-sent events. It misses messages while it reads too slowly. */
 export class EventStream {
   readonly #response: ServerResponse;
   #isBlocked = false;
@@ -36,13 +36,13 @@ export class EventStream {
 
   /** Begins the answer. */
   open(): void {
-    // The end of the connection is the end of the answer: each message is then one write, not three.
+    // Without chunked encoding, each message is one write instead of three.
     this.#response.removeHeader('transfer-encoding');
     this.#response.writeHead(200, { ...SECURITY_HEADERS, 'content-type': 'text/event-stream' });
     this.#response.write(`retry: ${RETRY_MS}\n\n`);
   }
 
-  /** Whether the next message would be taken. Counts those that are not. */
+  /** Whether the page can take the next message. Counts the messages that it misses. */
   get isReady(): boolean {
     if (!this.#isBlocked) return true;
     this.#skipped += 1;
@@ -50,7 +50,7 @@ export class EventStream {
     return false;
   }
 
-  /** Ends it after what was sent before has been taken, if that is not blocked. */
+  /** Ends the answer after the messages sent before, unless these are blocked. */
   end(): void {
     if (this.#isBlocked) this.#response.destroy();
     else this.#response.end();
@@ -64,7 +64,7 @@ export class EventStream {
 /** Pages that read events at a time. */
 export const MOST_READERS = 32;
 
-/** A frame that says nothing new is sent again after this, so that pages know that all is well. */
+/** An unchanged frame is sent again after this time, so that pages know the server is alive. */
 const REPEAT_MS = 1_000;
 
 interface SentFrame {
@@ -76,11 +76,11 @@ interface SentFrame {
 
 interface Reader {
   readonly stream: EventStream;
-  /** The gate that was asked for; 0: whichever is busiest. */
+  /** The number of the gate to show; 0: the busiest one. */
   readonly wanted: number;
-  /** The gate that it was shown last. */
+  /** The gate that the reader was shown last. */
   shown: number | undefined;
-  /** What it was sent last; undefined: nothing yet. */
+  /** The frame that the reader was sent last; undefined: none yet. */
   sent: SentFrame | undefined;
 }
 
@@ -101,7 +101,7 @@ export class Readers {
     return this.#readers.size;
   }
 
-  /** @param wanted the gate that it asks for; 0: whichever is busiest */
+  /** @param wanted the number of the gate to show; 0: the busiest one */
   add(response: ServerResponse, wanted: number): void {
     const stream = new EventStream(response);
     const gate = wanted === 0 ? this.#monitor.busiest : this.#monitor.find(wanted);
@@ -138,7 +138,7 @@ export class Readers {
     this.#frames = frames;
   }
 
-  /** Says goodbye to all. */
+  /** Sends the event `end` to all readers, and ends their answers. */
   end(): void {
     const goodbye = messageOf('end', '{}');
     for (const { stream } of this.#readers) {
@@ -148,8 +148,8 @@ export class Readers {
   }
 
   /**
-   * The gate to show to a reader. A reader that asked for none keeps the gate shown last, as long
-   * as it exists.
+   * The gate to show to a reader. A reader that asked for no gate keeps the one shown last until it
+   * ends.
    */
   #gateOf({ wanted, shown }: Reader, busiest: TrackedGate | undefined): TrackedGate | undefined {
     if (wanted !== 0) return this.#monitor.find(wanted);
@@ -157,7 +157,7 @@ export class Readers {
     return kept?.endedAt === undefined ? (kept ?? busiest) : (busiest ?? kept);
   }
 
-  /** @param before the last one of the same: returned if nothing has changed, and it is not old */
+  /** @param before the last such frame, which is returned if it is unchanged and not too old */
   #frame(gate: TrackedGate | undefined, isFirst: boolean, before?: SentFrame): SentFrame {
     const open = this.#hello.canControl ? gate?.gate : undefined;
     const controls = open === undefined ? undefined : controlsOf(open);

@@ -2,17 +2,17 @@ import type { RequestGate } from '../request/request-gate.ts';
 import { duration, plural } from './format.ts';
 import type { FleetRow, FleetView } from './wire.ts';
 
-/** How often the store is asked who works, while a page shows it. */
+/** How often the store is asked for its workers, while a page shows them. */
 const ASK_MS = 2_000;
-/** Over what time the rate of a worker is measured at the least. */
+/** The shortest time over which the rate of a worker is measured. */
 const LEAST_MS = 1_000;
 
-/** As a gate tells them: only it knows of stores. */
+/** The types of a gate's fleet, since the inspector does not import stores. */
 type RemoteLimits = NonNullable<RequestGate['fleet']>;
 type FleetSnapshot = NonNullable<ReturnType<RemoteLimits['snapshot']>>;
 type WorkerShare = NonNullable<Awaited<ReturnType<RemoteLimits['workers']>>>[number];
 
-/** What was known of a worker at an earlier answer. */
+/** The count of a worker in an earlier reply of the store. */
 interface Seen {
   readonly sent: number;
   readonly at: number;
@@ -33,8 +33,8 @@ export class FleetWatch {
   }
 
   /**
-   * What is known now; the store is asked for the next look.
-   * @param gate undefined: it has gone, and what was seen last stands
+   * The workers by the last reply of the store, which is asked again for the next look.
+   * @param gate undefined: the gate has ended, and its last view is returned
    */
   view(gate: RequestGate | undefined): FleetView | undefined {
     const fleet = gate?.fleet;
@@ -62,7 +62,7 @@ export class FleetWatch {
       .workers()
       .then(
         (shares) => this.#heard(shares ?? []),
-        // It is away, which the snapshot tells.
+        // The store cannot be reached, which the snapshot shows.
         () => {},
       )
       .finally(() => {
@@ -117,7 +117,7 @@ export class FleetWatch {
   }
 }
 
-/** The name that it was given and the begin of the name of its run, or that alone. */
+/** The given name of a worker with the beginning of its run's id, or that beginning alone. */
 function nameOf(worker: string): string {
   const place = worker.lastIndexOf('/');
   const run = worker.slice(place + 1, place + 9);

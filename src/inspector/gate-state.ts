@@ -7,47 +7,47 @@ import type { RequestGate } from '../request/request-gate.ts';
 import { isPaused } from './controls.ts';
 import type { Gate } from './wire.ts';
 
-/** What is to be known of a gate at one moment, as `snapshot()` tells it. Times in ms. */
+/** The state of a gate at one moment, with the figures of `snapshot()`. Times in ms. */
 export interface GateState {
   readonly runtime: LimiterRuntime | undefined;
   readonly gate: RequestGate;
   readonly lifecycle: 'running' | 'paused' | 'draining' | 'closed';
-  /** Why it is paused, where that was said. */
+  /** The reason that `pause` was given, if there was one. */
   readonly pauseReason: string | undefined;
   readonly waiting: number;
   readonly waitingBy: Readonly<Partial<Record<Gate, number>>>;
   readonly longestWaitMs: number;
   readonly nextInMs: number | undefined;
   readonly binding: Gate | undefined;
-  /** The named limit that binds, where one does. */
+  /** The named limit for which the first waiting request waits, if there is one. */
   readonly bindingLimit: string | undefined;
   readonly inFlight: number;
   /** Of these, slots of requests that do not wait to be sent again. */
   readonly running: number;
-  /** Slots that there are now: fewer in throttled mode. */
+  /** The present limit of slots, which is lower in throttled mode. */
   readonly limit: number;
-  /** Whether throttled mode is what bounds the slots. */
+  /** Whether throttled mode lowers the limit of slots. */
   readonly hasThrottledSlots: boolean;
   readonly maxLimit: number;
   readonly bytes: { readonly used: number; readonly limit: number };
   readonly backoff: BackoffSnapshot;
-  /** Until the mode is normal again without another rejection; 0: it is. */
+  /** The time until throttled mode ends, if no other rejection comes; 0: it is off. */
   readonly throttledForMs: number;
   readonly circuit: CircuitSnapshot | undefined;
   readonly limits: Readonly<Record<string, RateLimitUsage>> | undefined;
   readonly intervalMs: number | undefined;
-  /** Of a rate that adapts. */
+  /** The state of an adaptive rate. */
   readonly rate: AdaptiveRateSnapshot | undefined;
 }
 
-/** Reads everything, but measures nothing that is not measured already. */
+/** Reads the state of a gate. It starts no measurement. */
 export function stateOf(gate: RequestGate, now: number): GateState {
   const { slots, bytes, feedback, policies } = gate;
   const { circuitBreaker, rateLimit, pace, adaptive } = policies;
   const runtime = runtimeOf(gate);
   const { waiting, longestWaitMs, nextInMs } = gate.gate.snapshot();
   const backoff = feedback.gate.policy.snapshot(now);
-  // A rate that adapts is shut too then: the rejection that closed the backoff is why.
+  // A closed backoff stops an adaptive rate too: the backoff is shown as the cause.
   const isShut = backoff.state === 'closed' || backoff.suspended !== undefined;
   const causeOf = (kind: Gate): Gate => (kind === 'pace' && isShut ? 'backoff' : kind);
   const waitingBy: Partial<Record<Gate, number>> = {};

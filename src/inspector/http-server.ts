@@ -54,7 +54,7 @@ export async function readAssets(folder: URL = builtPage()): Promise<ReadonlyMap
 /** Connections of all pages. */
 const MOST_CONNECTIONS = 128;
 const MOST_REQUESTS = 200;
-/** What connections get to take the last state, in ms. */
+/** The time in which connections can receive the last state, in ms. */
 const GOODBYE_MS = 200;
 
 export interface HttpServerParts {
@@ -66,7 +66,7 @@ export interface HttpServerParts {
   readonly token: Token | undefined;
 }
 
-/** Serves the page and what it reads. It keeps no process alive. */
+/** Serves the page and its data. It does not keep the process alive. */
 export class HttpServer {
   readonly #parts: HttpServerParts;
   readonly #server: Server;
@@ -83,7 +83,7 @@ export class HttpServer {
     this.#server.unref();
   }
 
-  /** @returns its address. Rejects where the port cannot be had */
+  /** @returns its address. Rejects if the port is not available */
   async open(port: number): Promise<string> {
     const { host } = this.#parts;
     await new Promise<void>((resolve, reject) => {
@@ -100,7 +100,7 @@ export class HttpServer {
     return this.#readers.count;
   }
 
-  /** Shows all pages the last state, and says goodbye to them. */
+  /** Sends all pages the last state and the end, and closes the server. */
   async close(): Promise<void> {
     this.push();
     this.#readers.end();
@@ -110,7 +110,7 @@ export class HttpServer {
     clearTimeout(timer);
   }
 
-  /** Sends a frame to all who read. */
+  /** Sends a frame to all pages that read events. */
   push(): void {
     this.#readers.push();
   }
@@ -157,7 +157,7 @@ export class HttpServer {
     replyJson(response, 200, this.#parts.monitor.requests(asked));
   }
 
-  /** One request; null where it is not known. */
+  /** Answers with one request; null: it is not known. */
   #request(response: ServerResponse, query: URLSearchParams): void {
     replyJson(response, 200, this.#parts.monitor.request(numberIn(query, 'id')) ?? null);
   }

@@ -2,7 +2,7 @@ import { clip, count, duration, plural } from './format.ts';
 import { type GateState, windowOf } from './gate-state.ts';
 import type { LimitRow } from './wire.ts';
 
-/** Every limit that is known: those that were set, those that the provider told, and what was learned. */
+/** All known limits: configured, reported by the provider, and learned. */
 export function limitRowsOf(state: GateState): readonly LimitRow[] {
   return [...setRows(state), ...adaptiveRows(state), ...holdRows(state)];
 }
@@ -47,13 +47,13 @@ function adaptiveRows({ rate: adaptive }: GateState): LimitRow[] {
   return rows;
 }
 
-/** How sure a learned rate is, and since when. */
+/** How reliable a learned rate is, and since when. */
 function certaintyOf(adaptive: NonNullable<GateState['rate']>): string {
   const { ceilingPerSecond, leastPerSecond, mostPerSecond, evidence, sinceCutMs, origin } =
     adaptive;
   const said: string[] = [];
   if (origin === 'headers') said.push('from the headers of its answers');
-  // All in the unit of the row.
+  // All rates in the unit of the row.
   const isFast = isToldBySecond(adaptive.perSecond);
   const told = (perSecond: number) => count(isFast ? perSecond : perSecond * 60);
   const unit = isFast ? 'a second' : 'a minute';

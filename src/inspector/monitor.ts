@@ -9,16 +9,16 @@ import type { Controls, Frame, GateSummary } from './wire.ts';
 import type { FoundRequest, RequestRecord } from './wire-requests.ts';
 
 /**
- * Limiters and streams that are followed at the most. Of others only the number is known, and
- * whether anything goes on there: then they displace one that is idle.
+ * The most limiters and streams that are followed. Of others only the number is known, and whether
+ * they are active: an active one takes the place of one that is idle.
  */
 export const MOST_GATES = 200;
-/** Of those that have ended, so many are kept. */
+/** The most ended limiters and streams that are kept. */
 const MOST_ENDED = 50;
-/** One that has been idle for so long, and was not shown either, gives its place to an active one. */
+/** A gate that was neither active nor shown for this time gives its place to an active one. */
 const IDLE_MS = 10_000;
 
-/** The list of so many is sent with every frame; a longer one each fourth time. */
+/** A list of at most this length is sent with every frame; a longer one with each fourth. */
 const SHORT_LIST = 20;
 
 /** Characters of a value that is shown. */
@@ -31,7 +31,7 @@ export interface MonitorOptions {
   readonly wallNow: () => number;
 }
 
-/** Follows every limiter and stream of the process, and says what is to be seen of them. */
+/** Follows the limiters and streams of the process, and makes the frames that pages show. */
 export class Monitor {
   readonly #log = new RequestLog();
   readonly #gates = new Map<number, TrackedGate>();
@@ -71,12 +71,12 @@ export class Monitor {
     this.#gates.clear();
   }
 
-  /** A limiter or stream by its number; undefined: there is none, or no more. */
+  /** A limiter or stream by its number; undefined: it is not followed, or not any more. */
   find(id: number): TrackedGate | undefined {
     return this.#gates.get(id);
   }
 
-  /** The one that is shown where none was chosen: where most waits, or else runs. */
+  /** The default gate of a page: the one where most requests wait, or else run. */
   get busiest(): TrackedGate | undefined {
     let busiest: TrackedGate | undefined;
     let most = -1;
@@ -98,7 +98,7 @@ export class Monitor {
     return this.#log.size;
   }
 
-  /** @param isFirst whether the reader has seen nothing of it yet */
+  /** @param isFirst whether the reader has seen nothing of the gate yet */
   frame(gate: TrackedGate | undefined, controls: Controls | undefined, isFirst: boolean): Frame {
     const isListed = isFirst || this.#gates.size <= SHORT_LIST || this.#looks % 4 === 0;
     return {
@@ -151,12 +151,12 @@ export class Monitor {
       return;
     }
     tracked.end();
-    // One that was never used, as when options are checked, is of no interest.
+    // A limiter that was never used, as when options are checked, is of no interest.
     if (tracked.isUnused) this.#gates.delete(tracked.id);
     else this.#dropEnded(Number.POSITIVE_INFINITY);
   }
 
-  /** Makes room for one more. @returns false: all that are followed are at work, or are looked at */
+  /** Stops following the gate that is idle longest. @returns false: all are active or shown */
   #displaceIdle(): boolean {
     const now = this.#options.wallNow();
     let idlest: TrackedGate | undefined;
@@ -182,7 +182,7 @@ export class Monitor {
     }
   }
 
-  /** Forgets those that ended first, until no more than so many of them, and of all, are left. */
+  /** Forgets the gates that ended first, until both `MOST_ENDED` and `mostOfAll` are kept. */
   #dropEnded(mostOfAll: number): void {
     const ended = [...this.#gates.values()].filter(({ endedAt }) => endedAt !== undefined);
     ended.sort((a, b) => (a.endedAt ?? 0) - (b.endedAt ?? 0));
@@ -194,7 +194,7 @@ export class Monitor {
   }
 }
 
-/** A value as text; what cannot be made JSON of is printed as it is. */
+/** A value as JSON, or printed in another way if that is not possible. */
 function printed(value: unknown): string {
   try {
     return typeof value === 'string' ? value : (JSON.stringify(value) ?? print(value));

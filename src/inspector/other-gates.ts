@@ -1,10 +1,10 @@
 import type { RequestFollower } from '../model/inspection.ts';
 import type { RequestGate } from '../request/request-gate.ts';
 
-/** Of how many gates it is seen at one look whether they do anything. */
+/** The number of gates that one look checks for activity. */
 const LOOKED_AT = 2_000;
 
-/** Notes of a gate that is not followed that something goes on there, and nothing more. */
+/** Notes only whether a gate that is not followed is active. */
 class Watched implements RequestFollower {
   readonly gate: WeakRef<RequestGate>;
   #seen: number;
@@ -24,13 +24,13 @@ class Watched implements RequestFollower {
     this.#settled += 1;
   }
 
-  /** Nobody wants to know any more. */
+  /** Stops watching the gate. */
   release(): void {
     const tap = this.gate.deref()?.gate.tap;
     if (tap?.follower === this) tap.follower = undefined;
   }
 
-  /** Whether anything is sent, waits or has ended there since it was asked last. */
+  /** Whether requests wait or run now, or were sent or have ended since the last call. */
   isActive({ gate: { tap, waiting }, slots }: RequestGate): boolean {
     const seen = tap.sentCount + this.#settled;
     const isActive = seen !== this.#seen || waiting > 0 || slots.inFlight > 0;
@@ -41,7 +41,7 @@ class Watched implements RequestFollower {
 
 /** The open gates that an inspector has no place for. */
 export class OtherGates {
-  /** The one that was looked at the longest ago first. */
+  /** In the order of their last look, the oldest first. */
   readonly #watched = new Map<number, Watched>();
   readonly #ids = new WeakMap<RequestGate, number>();
   #next = 1;
@@ -57,7 +57,7 @@ export class OtherGates {
     this.#watched.set(id, new Watched(gate));
   }
 
-  /** It has closed, or is followed from now on. */
+  /** Removes a gate that has closed, or is followed from now on. */
   delete(gate: RequestGate): void {
     const id = this.#ids.get(gate);
     if (id === undefined) return;
@@ -66,10 +66,11 @@ export class OtherGates {
   }
 
   /**
-   * Looks at some of them, others each time, and forgets those that were dropped without being
-   * closed. What is taken in is deleted by who takes it.
+   * Checks some of the gates, others each time, and forgets those that were garbage-collected
+   * without being closed.
    *
-   * @param takeIn is given each gate, with whether it does anything
+   * @param takeIn called with each gate, and whether it is active. If it follows the gate, it must
+   *   call `delete`
    */
   look(takeIn: (gate: RequestGate, isActive: boolean) => void): void {
     const looked = [...first(LOOKED_AT, this.#watched)];
@@ -82,7 +83,7 @@ export class OtherGates {
     }
   }
 
-  /** Nobody looks any more. */
+  /** Stops watching all gates. */
   release(): void {
     for (const watched of this.#watched.values()) watched.release();
     this.#watched.clear();

@@ -21,8 +21,8 @@ export const SECURITY_HEADERS: OutgoingHttpHeaders = {
 };
 
 /**
- * Whether a request names this server by an address, by `localhost`, or by the name that it was
- * given. A website whose own name was made to lead here (DNS rebinding) names itself.
+ * Whether a request names this server by an address, by `localhost`, or by its given name. With DNS
+ * rebinding, a website's own name resolves to this server: then the request has that name.
  */
 export function isHostAllowed(header: string | undefined, host: string): boolean {
   const name = hostname(header);
@@ -47,7 +47,7 @@ export class Token {
   readonly text = randomBytes(24).toString('base64url');
   readonly #digest = digest(this.text);
 
-  /** Whether a header is `Bearer` and this token; the time that takes tells nothing of it. */
+  /** Whether a header is `Bearer` and this token. The time of the comparison does not reveal it. */
   isIn(authorization: string | undefined): boolean {
     const given = /^Bearer ([\w-]+)$/.exec(authorization ?? '')?.[1];
     return given !== undefined && timingSafeEqual(digest(given), this.#digest);
@@ -83,7 +83,7 @@ export function replyJson(response: ServerResponse, status: number, value: unkno
   reply(response, status, 'application/json', Buffer.from(JSON.stringify(value)));
 }
 
-/** @param why a sentence for who asked */
+/** @param why a sentence for the client */
 export function refuse(
   response: ServerResponse,
   status: number,
@@ -105,7 +105,7 @@ export function readBody(
     size += chunk.length;
     if (size <= MOST_BODY_BYTES) chunks.push(chunk);
     else if (!response.headersSent) {
-      // What more there is is not read.
+      // The rest of the body is not read.
       request.pause();
       refuse(response, 413, `At most ${MOST_BODY_BYTES} bytes.`, { connection: 'close' });
     }

@@ -5,21 +5,21 @@ import type { Ticket } from '../model/ticket.ts';
 import { RequestHistory } from './request-history.ts';
 import type { Cause, Part, RequestRecord } from './wire-requests.ts';
 
-/** Rejections that waits can be traced to. */
+/** The most rejections that are kept as possible causes of waits. */
 const KEPT_REJECTIONS = 256;
 
-/** Records a gate may make between two looks: of requests that went well, and of others. */
+/** Records of a gate between two looks: of requests that succeeded at once, and of others. */
 const PLAIN_QUOTA = 10;
 const TROUBLED_QUOTA = 25;
 
 interface Rejection extends Cause {
-  /** The backoff that it began, if it began one. */
+  /** The epoch of the backoff that it began; undefined: it began none. */
   readonly epoch: number | undefined;
-  /** By the clock of the gate. */
+  /** Its time by the clock of the gate. */
   readonly time: number;
 }
 
-/** What a follower needs from around it. */
+/** The parts of a monitor and a gate that a follower uses. */
 export interface FollowerParts {
   /** Of the gate that it follows. */
   readonly tap: Tap;
@@ -29,14 +29,14 @@ export interface FollowerParts {
   /** The time of the wall clock, and that of the gate's. */
   readonly wallNow: () => number;
   readonly gateNow: () => number;
-  /** What is shown of a request's value; undefined: nothing. */
+  /** The text to show for the value of a request; undefined: values are not shown. */
   readonly show: ((value: unknown) => string) | undefined;
   readonly nextId: () => number;
 }
 
 /**
- * Counts what happens to the requests of one gate, and keeps a record of some: a few between any two
- * looks, so that ten thousand requests a second cost little more than their count.
+ * Counts the outcomes of the requests of one gate, and records a few requests between two looks, so
+ * that ten thousand requests a second cost little more than counting them.
  */
 export class GateFollower implements RequestFollower {
   okCount = 0;
@@ -46,17 +46,17 @@ export class GateFollower implements RequestFollower {
   rejectedCount = 0;
   tokens = 0;
   /**
-   * A request that arrived before this and ends now is among the slowest. It is set at each look,
-   * because to read the clock for each request would be slow.
+   * A request that arrived before this time and ends now is one of the slowest. The time is set at
+   * each look, because reading the clock for each request would be slow.
    */
   private slowBefore = Number.NEGATIVE_INFINITY;
   private plainLeft = PLAIN_QUOTA;
   private troubledLeft = TROUBLED_QUOTA;
   private readonly parts: FollowerParts;
-  /** What is known of requests of which an attempt was turned away. */
+  /** The histories of requests of which an attempt was rejected. */
   private readonly histories = new WeakMap<Ticket, RequestHistory>();
   private rejections: Rejection[] = [];
-  /** What the gate had counted before. */
+  /** The counts of the gate when this follower began. */
   private readonly sentBefore: number;
   private readonly bytesBefore: number;
 
@@ -66,7 +66,7 @@ export class GateFollower implements RequestFollower {
     this.bytesBefore = parts.tap.sentBytes;
   }
 
-  /** A look begins: from now on records may be made again. */
+  /** Called at each look: the quotas of records begin anew. */
   look(): void {
     this.slowBefore = this.parts.gateNow() - this.parts.slowMs();
     this.plainLeft = PLAIN_QUOTA;
@@ -110,7 +110,7 @@ export class GateFollower implements RequestFollower {
 
   settled(ticket: Ticket, outcome: SettleOutcome): void {
     if (ticket.attempts > 0) this.tokens += tokensOf(ticket);
-    // Most requests go well at once, and are only counted: this runs for each of them.
+    // Most requests succeed at once, and are only counted, because this code runs for each of them.
     if (outcome === 'ok' && ticket.attempts === 1) {
       this.okCount += 1;
       if (this.plainLeft === 0 && ticket.arrivedAt >= this.slowBefore) return;
@@ -160,7 +160,7 @@ export class GateFollower implements RequestFollower {
     };
   }
 
-  /** Names the rejection that made a request wait for a backoff, or for a rate that adapts. */
+  /** Adds the rejection that made a request wait for a backoff or for an adaptive rate. */
   private withCause(part: Part, arrivedAt: number, history: RequestHistory): Part {
     if (part.kind !== 'wait' || (part.gate !== 'backoff' && part.gate !== 'pace')) return part;
     const endedAt = arrivedAt + part.startMs + part.ms;
@@ -176,12 +176,12 @@ export class GateFollower implements RequestFollower {
   }
 }
 
-/** Tokens that an answer says were used; else those that are known beforehand. */
+/** The tokens that the answer reports as used; else those that are known beforehand. */
 function tokensOf(ticket: Ticket): number {
   return ticket.usage?.tokens ?? ticket.knownTokens;
 }
 
-/** The status or the class of what a request failed with: a message may quote the request. */
+/** The status or class of an error. Its message is not shown: it may quote the request. */
 function errorOf({ verdict, refusal }: Ticket, outcome: SettleOutcome): string {
   if (refusal !== undefined) return refusal.constructor.name;
   if (verdict === undefined || verdict.kind === 'ok') return outcome;

@@ -5,14 +5,14 @@ import type { Part } from './wire-requests.ts';
 
 type Waits = Readonly<Partial<Record<GateKind, GateWait>>>;
 
-/** Attempts of one request that are kept. */
+/** The most parts (waits and attempts) of one request that are kept. */
 const MOST_PARTS = 60;
 
 /** What happened to one request, in order: waits and attempts. */
 export class RequestHistory {
   readonly id: number;
   readonly #parts: Part[] = [];
-  /** The backoffs in force as attempts were sent, with the times at which they were. */
+  /** For each attempt, when it was sent, and the epoch of the backoff at that time. */
   readonly #epochs: { readonly atMs: number; readonly epoch: number }[] = [];
   #startMs: number;
   #waits: Waits = {};
@@ -39,7 +39,7 @@ export class RequestHistory {
     if (this.#epochs.length > MOST_PARTS) this.#epochs.shift();
   }
 
-  /** An attempt was turned away. */
+  /** An attempt was rejected. */
   answered(ticket: Ticket, { kind, status, retryAfterMs }: Verdict): void {
     this.#isOpen = false;
     this.#add({
@@ -53,7 +53,7 @@ export class RequestHistory {
     });
   }
 
-  /** The backoff in force when what began then was sent. */
+  /** The epoch of the backoff when the first attempt after a time was sent. */
   epochAt(startMs: number): number | undefined {
     return this.#epochs.find(({ atMs }) => atMs >= startMs)?.epoch;
   }
@@ -75,11 +75,11 @@ export class RequestHistory {
     return this.#parts;
   }
 
-  /** Adds what the request has waited since the last look. @returns when it was let pass, in ms */
+  /** Adds the new waits of the request. @returns when it passed the gate, in ms */
   #addWaits(ticket: Ticket, fromMs: number, untilMs: number): number {
     const waits = ticket.hasWaited ? ticket.waits : {};
     let startMs = fromMs;
-    // The first that bound is last in the list.
+    // The list ends with the gate that the request waited for first.
     for (const [gate, wait] of Object.entries(waits).reverse()) {
       const kind = gate as GateKind;
       const ms = wait.waitMs - (this.#waits[kind]?.waitMs ?? 0);
@@ -92,7 +92,7 @@ export class RequestHistory {
     return untilMs >= startMs ? untilMs : startMs;
   }
 
-  /** Of a request that is sent again and again the first and the last parts are kept. */
+  /** Adds a part. Of too many parts the first and the last ones are kept. */
   #add(part: Part): void {
     this.#parts.push(part);
     if (this.#parts.length > MOST_PARTS) this.#parts.splice(MOST_PARTS / 2, 1);

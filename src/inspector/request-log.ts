@@ -21,7 +21,7 @@ type Entry = FoundRequest;
 /** The latest and the slowest requests of all gates. */
 export class RequestLog {
   readonly #latest: Entry[] = [];
-  /** Where the next goes, once the ring is full. */
+  /** The place of the next record, once the ring is full. */
   #next = 0;
   /** By gate, the slowest first. */
   readonly #slowest = new Map<number, RequestRecord[]>();
@@ -48,7 +48,7 @@ export class RequestLog {
     if (record.durationMs > this.slowMs(gate)) this.#addSlow(gate, record);
   }
 
-  /** Forgets what is too old to be shown. */
+  /** Removes records that are too old to be shown. */
   expire(now: number): void {
     for (const [gate, records] of this.#slowest) {
       const kept = records.filter(({ endedAt }) => now - endedAt <= KEPT_MS);
@@ -90,7 +90,7 @@ export class RequestLog {
     }
   }
 
-  /** What each gate may keep of its slowest. */
+  /** The number of slowest requests that each gate may keep. */
   get #share(): number {
     return Math.max(1, Math.min(100, Math.floor(MOST_SLOWEST / Math.max(1, this.#slowest.size))));
   }
@@ -101,7 +101,7 @@ export class RequestLog {
       if (this.#slowest.size >= MOST_SLOWEST) return;
       records = [];
       this.#slowest.set(gate, records);
-      // Each has less from now on.
+      // With one gate more, each may keep fewer.
       for (const others of this.#slowest.values()) others.splice(this.#share);
     }
     const at = records.findIndex(({ durationMs }) => durationMs < record.durationMs);

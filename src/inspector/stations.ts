@@ -16,7 +16,7 @@ export function stationsOf(state: GateState): readonly Station[] {
     bytesPart(state),
   ].filter((part) => part !== undefined);
   const { binding, waitingBy } = state;
-  // What waits for a retry stands before the gate, at no policy of it.
+  // Requests that wait for a retry wait before the gate, at none of its policies.
   return parts.map(({ fill, isClosed = false, ...part }) => ({
     ...part,
     fill,

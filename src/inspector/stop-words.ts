@@ -2,12 +2,12 @@ import { count, duration, plural } from './format.ts';
 import type { GateState } from './gate-state.ts';
 import type { Condition } from './wire.ts';
 
-/** What goes on at a gate, in words. */
+/** The state of a gate in words. */
 export interface Words {
   readonly condition: Condition;
   readonly headline: string;
   readonly hint: string;
-  /** Until it changes by itself, in ms, and what happens then. */
+  /** The time until the state changes by itself, in ms, and below its label. */
   readonly leftMs: number | undefined;
   readonly leftLabel: string;
 }

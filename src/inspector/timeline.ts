@@ -7,9 +7,9 @@ const KEPT_SECONDS = 900;
 
 const WIDTH = COLUMNS.length;
 
-/** What a gate has done in each of the last 900 seconds, in a ring of plain numbers. */
+/** The figures of a gate for each of the last 900 seconds, in a ring of plain numbers. */
 class Timeline {
-  /** Taken when there is something to remember. */
+  /** Allocated with the first point. */
   #values: Float64Array | undefined;
   #length = 0;
   /** The row of the present second. */
@@ -20,10 +20,10 @@ class Timeline {
   }
 
   /**
-   * Adds to the present second. Seconds in which nobody looked are missing.
+   * Adds figures to the present second. Seconds without a look are missing.
    * @param second since 1970
-   * @param added sums up over the second
-   * @param state stands for the second as it was last; NaN: not known
+   * @param added figures that are summed over the second
+   * @param state figures whose last value counts for the second; NaN: not known
    */
   put(
     second: number,
@@ -81,7 +81,7 @@ class Timeline {
   }
 }
 
-/** Rates are means over so many seconds. */
+/** Rates are means over this number of seconds. */
 const RATE_SECONDS = 3;
 
 interface Counters {
@@ -95,7 +95,7 @@ interface Counters {
 
 const NONE: Counters = { sent: 0, ok: 0, failed: 0, throttled: 0, bytes: 0, tokens: 0 };
 
-/** What waited for a gate at the last look may wait for another one now. */
+/** Resets the waits of all gates: requests may wait for another gate than at the last look. */
 const NO_WAITS = Object.fromEntries(GATES.map((gate) => [gate, 0]));
 
 /** The time line of one gate: what its follower has counted since the last look, and its state. */

@@ -12,11 +12,11 @@ import { GatePoints } from './timeline.ts';
 import type { Controls, GateDetail, GateSummary } from './wire.ts';
 import { wordsOf } from './words.ts';
 
-/** Characters of a name: in the list, and in full. */
+/** The most characters of a name, in the list and in full. */
 const LIST_NAME = 60;
 const FULL_NAME = 240;
 
-/** What tracked gates have in common. */
+/** The parts that tracked gates share. */
 export interface TrackedParts {
   readonly log: RequestLog;
   readonly wallNow: () => number;
@@ -26,12 +26,12 @@ export interface TrackedParts {
 
 type Shown = 'stations' | 'limits' | 'bytes' | 'mode' | 'limit' | 'maxLimit' | 'ended' | 'dropped';
 
-/** What was seen at one look. */
+/** The state of a gate at one look. */
 interface Seen extends Pick<GateDetail, Shown> {
   readonly words: Words;
 }
 
-/** One limiter or stream as it is followed: its counts, its time line, and what is said of it. */
+/** A limiter or stream that is followed: its counts, its time line and its state in words. */
 export class TrackedGate {
   readonly id: number;
   readonly kind: GateSummary['kind'];
@@ -41,14 +41,14 @@ export class TrackedGate {
   readonly #follower: GateFollower;
   readonly #wallNow: () => number;
   readonly #fleet: FleetWatch;
-  /** What was seen last: it stands when the gate has gone. */
+  /** The state at the last look, which is still shown when the gate has ended. */
   #last: Seen;
   #state: GateState | undefined;
-  /** When anything went on there last, or was shown of it, by the wall clock. */
+  /** When the gate was last active or shown, by the wall clock. */
   neededAt: number;
-  /** What had been sent and had ended by then. */
+  /** The value of `#done` when the gate was last active. */
   #doneThen = 0;
-  /** When it went, by the wall clock. */
+  /** When the gate ended, by the wall clock. */
   endedAt: number | undefined = undefined;
 
   constructor(id: number, gate: RequestGate, { log, wallNow, show, nextId }: TrackedParts) {
@@ -74,7 +74,7 @@ export class TrackedGate {
     this.#last = this.#seen(gate, this.#state);
   }
 
-  /** Looks at the gate; four times a second. */
+  /** Reads the state of the gate; called four times a second. */
   look(): void {
     const gate = this.endedAt === undefined ? this.#gate.deref() : undefined;
     if (gate === undefined) {
@@ -85,7 +85,7 @@ export class TrackedGate {
     this.timeline.put(this.#follower, this.#read(gate), this.#wallNow());
   }
 
-  /** It has gone: what was seen last stands. */
+  /** The gate has ended: its last state is kept. */
   end(): void {
     if (this.endedAt !== undefined) return;
     const gate = this.#gate.deref();
@@ -97,23 +97,23 @@ export class TrackedGate {
     this.#state = undefined;
   }
 
-  /** Nobody looks any more. */
+  /** Stops following the gate. */
   release(): void {
     const gate = this.#gate.deref();
     if (gate !== undefined) gate.gate.tap.follower = undefined;
   }
 
-  /** The gate, for who may control it. */
+  /** The gate, for controls; undefined: it has ended. */
   get gate(): RequestGate | undefined {
     return this.endedAt === undefined ? this.#gate.deref() : undefined;
   }
 
-  /** Whether no request ever came. */
+  /** Whether no request was sent or has ended. */
   get isUnused(): boolean {
     return this.#done === 0;
   }
 
-  /** What was sent, and what has ended. */
+  /** A count that grows with each attempt sent and each request ended. */
   get #done(): number {
     const { ok, failed, rejected, cancelled } = this.#last.ended;
     return this.#follower.sentCount + ok + failed + rejected + cancelled;
@@ -184,7 +184,7 @@ export class TrackedGate {
     };
   }
 
-  /** Reads its state, and keeps what is said of it. */
+  /** Reads the state of the gate, and keeps it. */
   #read(gate: RequestGate): GateState {
     const state = stateOf(gate, gate.feedback.clock.now());
     this.#state = state;

@@ -1,4 +1,4 @@
-/** What the inspector's server sends of single requests. Plain data, as in `wire.ts`. */
+/** The data of single requests that the inspector's server sends. Plain data, as in `wire.ts`. */
 import type { Gate } from './wire.ts';
 
 /** A part of the life of a request. */

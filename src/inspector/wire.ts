@@ -1,4 +1,4 @@
-/** What the inspector's server sends to its page. Plain data: both sides import these types. */
+/** The data that the inspector's server sends to its page. Both sides import these types. */
 import { GATE_KINDS, type GateKind } from '../model/outcome.ts';
 
 export type Gate = GateKind;
@@ -6,7 +6,7 @@ export type Gate = GateKind;
 export const GATES: readonly Gate[] = GATE_KINDS;
 
 /**
- * The one word for what goes on.
+ * The condition of a limiter or stream.
  * - `held`: requests wait for a limit;
  * - `backoff`: nothing is sent until a time, since the provider said so;
  * - `suspended`: nothing is sent for long, since an answer decided so for all requests;
@@ -46,9 +46,9 @@ export interface Station {
   readonly title: string;
   /** The state in a few words: `12 of 50`. */
   readonly text: string;
-  /** What is used, from 0 to 1; undefined: it has no amount. */
+  /** The used part, from 0 to 1; undefined: the policy has no amount. */
   readonly fill: number | undefined;
-  /** Whether the first that waits waits for this. */
+  /** Whether the first waiting request waits for this policy. */
   readonly isBinding: boolean;
   /** Requests that wait for this, as far as that is known. */
   readonly waiting: number;
@@ -65,16 +65,16 @@ export interface LimitRow {
   readonly limit: number;
   /** The length of its window, in ms. */
   readonly windowMs: number | undefined;
-  /** Until nothing of the window is used any more, in ms. */
+  /** The time until nothing of the window is used any more, in ms. */
   readonly leftMs: number | undefined;
-  /** How sure, or why; a sentence. */
+  /** How reliable the limit is, or why it applies; a sentence. */
   readonly note: string;
 }
 
 /** One worker of a key that several processes share. */
 export interface FleetRow {
   readonly name: string;
-  /** Whether it is the one that is shown. */
+  /** Whether it is the worker that is shown. */
   readonly isThis: boolean;
   /** Whether it sends or waits. */
   readonly isActive: boolean;
@@ -92,16 +92,16 @@ export interface FleetView {
   /** What goes on, in a sentence. */
   readonly headline: string;
   readonly isAway: boolean;
-  /** Slots of all of them. */
+  /** Slots of all workers together. */
   readonly slots: number;
   readonly rows: readonly FleetRow[];
-  /** So many more work, and are not listed. */
+  /** The number of workers that are not listed. */
   readonly more: number;
   /** How long the last call of the store took, in ms. */
   readonly latencyMs: number;
 }
 
-/** What can be changed, with its present value. */
+/** A setting that can be changed, with its present value. */
 export interface Setting {
   readonly name: string;
   readonly label: string;
@@ -115,7 +115,7 @@ export interface GateDetail extends GateSummary {
   readonly headline: string;
   /** More of it, where there is more to say. */
   readonly hint: string;
-  /** Until that changes by itself, in ms, and what happens then: `Next probe in`. */
+  /** The time until the state changes by itself, in ms, and below its label: `Next probe in`. */
   readonly leftMs: number | undefined;
   readonly leftLabel: string;
   readonly binding: Gate | undefined;
@@ -123,7 +123,7 @@ export interface GateDetail extends GateSummary {
   readonly limit: number;
   readonly maxLimit: number;
   readonly longestWaitMs: number;
-  /** Those in flight that do not wait to be sent again. */
+  /** Requests in flight that do not wait to be sent again. */
   readonly running: number;
   readonly waitingBy: Readonly<Partial<Record<Gate, number>>>;
   readonly ended: {
@@ -194,9 +194,9 @@ export interface Frame {
   readonly at: number;
   /** All that are followed; sent less often where there are many. */
   readonly gates?: readonly GateSummary[];
-  /** So many more are not followed. */
+  /** The number of limiters and streams that are not followed. */
   readonly more?: number;
-  /** The one that was asked for, or else the one where most waits. */
+  /** The limiter or stream that the page asked for, or else the busiest one. */
   readonly detail?: GateDetail;
   /** All seconds known so far, sent once; then the last two. */
   readonly history?: readonly Point[];

@@ -3,7 +3,7 @@ import { type GateState, isThrottled, windowOf } from './gate-state.ts';
 import { plain, run, stillRun, stopWords, type Words, waits } from './stop-words.ts';
 import type { Gate } from './wire.ts';
 
-/** Says what goes on, the gravest first. */
+/** The state of a gate in words. The most serious condition is chosen. */
 export function wordsOf(state: GateState, perSecond: number): Words {
   return (
     lifecycleWords(state) ?? stopWords(state) ?? waitWords(state) ?? flowWords(state, perSecond)
@@ -49,16 +49,16 @@ function waitWords(state: GateState): Words | undefined {
   };
 }
 
-/** Shorter waits for the next request are not told: their number would only flicker. */
+/** Shorter waits for the next request are not shown: their number would only flicker. */
 const LEAST_TOLD_MS = 1_000;
 
-/** Whether the first that waits goes by the clock, and not so soon that nobody could read when. */
+/** Whether the first waiting request is sent at a known time that is worth showing. */
 function isTimed(binding: Gate, nextInMs: number | undefined): boolean {
   if (binding === 'concurrency' || binding === 'byteBudget') return false;
   return nextInMs !== undefined && nextInMs >= LEAST_TOLD_MS;
 }
 
-/** Since when, or until when, the provider turns requests away. */
+/** Until when throttled mode lasts, or when the provider rejected a request last. */
 function modeHint({ throttledForMs, rate: adaptive }: GateState): string {
   if (throttledForMs > 0) return `Throttled mode ends in ${duration(throttledForMs)}.`;
   const ago = adaptive?.sinceCutMs;
@@ -66,7 +66,7 @@ function modeHint({ throttledForMs, rate: adaptive }: GateState): string {
   return `The provider turned a request away ${duration(ago)} ago.`;
 }
 
-/** What the first that waits waits for. */
+/** The cause of the wait of the first waiting request. */
 function reason(state: GateState): string {
   const { binding, bytes: budget, intervalMs, circuit } = state;
   switch (binding) {
@@ -98,7 +98,7 @@ function reason(state: GateState): string {
 }
 
 function slotReason({ gate, inFlight, limit, maxLimit, hasThrottledSlots }: GateState): string {
-  // Others hold what this one does not.
+  // The other workers hold the slots that this worker does not use.
   if (gate.fleet !== undefined && inFlight < limit) {
     return `the workers of this key hold all ${count(limit)} slots`;
   }

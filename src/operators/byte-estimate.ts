@@ -46,7 +46,7 @@ export function byteEstimate<T>(
       );
     });
 
-  /** The same, and tells of each size. */
+  /** The same, and reports each size. */
   function telling(
     instrumentation: Instrumentation,
     size: (value: T) => Sized<T>,

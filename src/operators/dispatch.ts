@@ -122,7 +122,7 @@ export function dispatch<T, O extends ProjectOutput>(
         clock: feedback.clock,
         random,
         instrumentation,
-        // They keep no process alive: what an attempt waits for does.
+        // A timeout keeps no process alive: the call of the attempt does.
         timeouts: new Timeouts(attemptTimeoutMs, clock, false),
         tap: gate.tap,
       };

@@ -21,7 +21,7 @@ export interface ProviderResponse {
   answeredAtMs(): number;
 }
 
-/** What an adapter says about an answer. The general rules fill in what it leaves out. */
+/** The verdict of an adapter on an answer. The general rules add the fields that it leaves out. */
 export interface PartialVerdict
   extends Partial<
     Pick<Verdict, 'kind' | 'retry' | 'retryAfterMs' | 'limit' | 'limits' | 'outage'>

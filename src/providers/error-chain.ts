@@ -37,7 +37,7 @@ const MOST_OF_LIST = 8;
 /** A longer body is no API error, and is not parsed. */
 export const LONGEST_JSON = 64 * 1024;
 const LONGEST_WORD = 80;
-/** Longer messages are cut: what matters comes first. */
+/** Longer messages are cut, since the important part comes first. */
 const LONGEST_TEXT = 2_000;
 
 /** The error itself, then all objects inside it, nearest first. */
@@ -52,7 +52,7 @@ export function errorChain(thing: unknown, body?: string): unknown[] {
   for (const layer of found) {
     const before = found.length;
     for (const item of readList(layer, MOST_OF_LIST)) add(item);
-    // Its status and headers are all that it says at once.
+    // Only the status and headers of a response can be read at once.
     if (isAnyResponse(layer)) continue;
     for (const key of INNER) add(read(layer, key));
     for (const key of JSON_TEXTS) {
@@ -110,7 +110,7 @@ export function wordsOf(chain: readonly unknown[]): Set<string> {
   };
   for (const layer of chain) {
     for (const key of WORD_KEYS) add(read(layer, key));
-    // SDKs leave `name` as "Error"; the class name is what differs.
+    // SDKs leave `name` as "Error"; only the name of the class differs.
     add(read(read(layer, 'constructor'), 'name'));
   }
   return words;

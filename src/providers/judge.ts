@@ -47,7 +47,7 @@ const REFUSED_CODES = [
   'UND_ERR_CONNECT_TIMEOUT',
 ];
 const BROKEN_CODES = ['ECONNRESET', 'EPIPE', 'ERR_NETWORK', 'UND_ERR_SOCKET', 'APIConnectionError'];
-/** A timeout is neither, whatever error wraps it: the provider may be slow. */
+/** A timeout is neither of these, in any error: the provider may be slow. */
 const TIMEOUT_CODES = [
   'ETIMEDOUT',
   'UND_ERR_HEADERS_TIMEOUT',
@@ -169,7 +169,7 @@ function isPassing(kind: FeedbackKind): boolean {
   return kind === 'throttled' || kind === 'overloaded';
 }
 
-/** @returns undefined where this is no answer of a provider */
+/** @returns undefined if this is not an answer of a provider */
 function kindOf({ status, chain, texts }: ProviderResponse): FeedbackKind | undefined {
   if (status === undefined) {
     const isText = chain.length === 0 && texts.some((text) => THROTTLED_TEXT.test(text));

@@ -100,7 +100,7 @@ export class PendingBody {
   readonly stop: () => void;
   private readonly waiting: (() => void)[];
 
-  /** @param waiting is told after the body was read */
+  /** @param waiting called after the body was read */
   private constructor(stop: () => void, waiting: (() => void)[]) {
     this.stop = stop;
     this.waiting = waiting;

@@ -116,9 +116,9 @@ function counted(usage: object): Reported | undefined {
   const output = first(usage, OUTPUT) ?? googleOutput(usage);
   const total = first(usage, TOTAL);
   if (bare === undefined && output === undefined && total === undefined) return undefined;
-  // Anthropic counts what it writes into its cache beside the input; reads from it are free of limits.
+  // Anthropic counts tokens written to its cache apart from the input. Cache reads have no limit.
   const written = count(usage, 'cache_creation_input_tokens') ?? 0;
-  // OpenAI and Google count what a cache has answered for within the input, Anthropic beside it.
+  // OpenAI and Google include tokens read from a cache in the input, Anthropic does not.
   const details = read(usage, 'prompt_tokens_details') ?? read(usage, 'input_tokens_details');
   const within = count(details, 'cached_tokens') ?? count(usage, 'cachedContentTokenCount');
   const beside = count(usage, 'cache_read_input_tokens');

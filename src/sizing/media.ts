@@ -136,7 +136,7 @@ function isMedia(type: unknown): boolean {
 
 function dataBytes(data: unknown): number {
   if (data instanceof URL) return urlBytes(data.href);
-  // Version 7 of the AI SDK says in an object what it is.
+  // Version 7 of the AI SDK has an object with a type here.
   return (isObject(data) ? sourceBytes(data) : undefined) ?? mediaBytes(data);
 }
 

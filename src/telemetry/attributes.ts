@@ -130,7 +130,7 @@ export function circuitOf(fact: PolicyEvent): EventAttributes | undefined {
   }
 }
 
-/** A change of what adapts. */
+/** A change of an adaptive limit or rate. */
 export interface Adaptation {
   readonly what: 'rate' | 'concurrency';
   readonly reason: AdaptationReason;

@@ -49,7 +49,7 @@ export class Instances {
   }
 }
 
-/** Every mode is told from the start. */
+/** Every mode has a value from the start. */
 const NO_MODE: Readonly<Record<Mode, number>> = { normal: 0, throttled: 0, outage: 0 };
 
 /**

@@ -45,7 +45,7 @@ export function histogramOf(meter: Meter, metric: Metric): RecorderOf {
  */
 function recordersOf(recorderOf: RecorderOf, name: Attributes, key: string) {
   const byValue = new Map<string, Recorder>();
-  // How many rate limits are told apart.
+  // The first rate limits have their own series; others share one.
   const limits = new Labels(MOST_VALUES);
   return {
     /** Without the attribute. */

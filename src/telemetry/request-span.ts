@@ -64,14 +64,14 @@ export class RequestSpan {
     traceIds.remember(ticket, span.spanContext().traceId);
   }
 
-  /** Links to the request and its last attempt, for those who wait for what it has caused. */
+  /** Links to the request and its last attempt, for spans of requests that wait because of it. */
   get links(): readonly Link[] {
     const links: Link[] = [{ context: this.#span.spanContext() }];
     if (this.#lastAttempt !== undefined) links.push({ context: this.#lastAttempt });
     return links;
   }
 
-  /** @param links to what has caused the wait */
+  /** @param links to the spans that have caused the wait */
   waited(part: WaitPart, links?: readonly Link[]): void {
     const { gate, limit, waitMs, rounds, beganMsAgo, endedMsAgo } = part;
     const now = this.#now;

@@ -44,7 +44,7 @@ export class Series implements Instrumentation {
   readonly #flushes: Counts;
   readonly #suspensions: Counts;
   readonly #givenUp: Counts;
-  /** By what has changed. */
+  /** Counters of changes, by the kind of the limit or rate that changed. */
   readonly #adaptations = new Map<string, Counts>();
   readonly #gauges: Gauges;
   readonly #instances = new Instances();
@@ -54,7 +54,7 @@ export class Series implements Instrumentation {
   #running = 0;
   /** Requests that wait for the delay between two attempts. */
   readonly #retrying = new Set<Ticket>();
-  /** Of waits whose parts are being told. */
+  /** The parts of waits, which are reported one after the other. */
   readonly #parts = new WaitParts();
   #bytes = 0;
   #tokens = 0;
@@ -80,7 +80,7 @@ export class Series implements Instrumentation {
     this.#gauges = new Gauges(this.#name);
   }
 
-  /** Arrivals are counted nowhere: what waits is read from the gates. */
+  /** Arrivals are not counted: the number of waiting requests is read from the gates. */
   needsArrival(): boolean {
     return false;
   }
@@ -109,7 +109,7 @@ export class Series implements Instrumentation {
   }
 
   attemptStarted(ticket: Ticket, attempt: number): void {
-    // The gate has read the clock in this turn: to read it again would cost more than it tells.
+    // The gate has read the clock in this turn: reading it again would cost more than it is worth.
     const startedMs = attempt === 1 ? ticket.startedAt - ticket.arrivedAt : Number.NaN;
     const note = noteOf(ticket, this) ?? new Note(ticket, this);
     if (Number.isNaN(note.startedMs)) this.#running += 1;
@@ -225,7 +225,7 @@ export class Series implements Instrumentation {
     this.#gauges.observe(snapshots, this.#retrying.size, this.#running, observe);
   }
 
-  /** What was estimated with what was used. */
+  /** Compares the estimated amounts with the used ones. */
   #compare(ticket: Ticket, { bytes = 0, tokens = 0 }: Amounts): void {
     if (bytes > 0) this.#histograms.estimateRatio.of('bytes').record(ticket.bytes / bytes);
     if (tokens > 0) this.#histograms.estimateRatio.of('tokens').record(ticket.tokens / tokens);

@@ -137,10 +137,10 @@ export function telemetryInstrumentation(
 }
 
 /**
- * Checks the options. Returns a function that makes the instrumentation for the SDK that is registered when
- * it is called; undefined: nothing observes.
+ * Checks the options. Returns a function that makes the instrumentation for the SDK that is
+ * registered when it is called; undefined: nothing observes.
  *
- * @param own is told beside metrics and spans
+ * @param own receives all reports, as metrics and spans do
  * @throws TypeError that names a wrong option
  */
 export function instrumentationResolver(
@@ -152,7 +152,7 @@ export function instrumentationResolver(
   return () => joinInstrumentations(instrumentationOrNone(name, telemetry), own);
 }
 
-/** Telemetry that fails stops nothing: then there is none. */
+/** The instrumentation; undefined: it is off, or could not be made, which must stop nothing. */
 function instrumentationOrNone(
   name = 'default',
   telemetry: InstrumentationOptions['telemetry'] = {},

@@ -51,7 +51,7 @@ export class Tracing implements Instrumentation {
   /** The same of the last 429, which slows the rate that adapts, and its time by the gates' clock. */
   #slowedBy: readonly Link[] | undefined = undefined;
   #slowedAt = Number.NEGATIVE_INFINITY;
-  /** Of waits whose parts are being told. */
+  /** The parts of waits, which are reported one after the other. */
   readonly #parts = new WaitParts();
 
   constructor(tracer: Tracer, name: string) {
@@ -204,7 +204,7 @@ export class Tracing implements Instrumentation {
     if (isUnsampled(trace.getSpanContext(arrival))) return undefined;
     const arrivedAt = Date.now() - Math.max(0, ticket.ageMs);
     const mode = this.#modes.get(ticket) ?? 'normal';
-    // For samplers to see. What else there is follows where the span is recorded.
+    // Samplers see only these attributes. Others are added if the span is recorded.
     const attributes = { [ATTRIBUTES.name]: this.#name, [ATTRIBUTES.mode]: mode };
     const options = { attributes, startTime: Math.ceil(arrivedAt) };
     const span = this.#tracer.startSpan(SPAN_NAMES.request, options, arrival);

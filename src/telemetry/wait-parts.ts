@@ -2,12 +2,12 @@ import type { WaitDetail } from '../model/instrumentation.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
 
-/** What a request has waited for, in one part of its wait or in several. */
+/** A gate that a request has waited for, in one part of its wait or in several. */
 export interface WaitPart {
   readonly gate: GateKind;
   /** The named rate limit that bound, if one did. */
   readonly limit: string | undefined;
-  /** Less than the time from its begin to its end, if it waited for something else in between. */
+  /** Less than the time from begin to end, if the request waited for another gate in between. */
   waitMs: number;
   rounds: number;
   readonly beganMsAgo: number;

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { BatchError, codeOf, fileProblem } from '../errors.ts';
 import { parseJson, textAt } from '../json.ts';
 
-/** A run touches its lock several times a second. If another machine's lock is older, it is dead. */
+/** A run touches its lock several times a second. An older lock of another machine is dead. */
 const STALE_MS = 60_000;
 /** Where a file system has no hard links, a lock is empty until it is written. */
 const EMPTY_MS = 10_000;

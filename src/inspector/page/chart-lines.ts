@@ -30,7 +30,7 @@ export const TOKENS: readonly Line[] = [
   { column: 'tokens', label: 'tokens', colour: 'green', isArea: true },
 ];
 
-/** Where another word is plainer than that of the code. */
+/** Words for gates whose name in the code is less clear. */
 const NAMES: Readonly<Partial<Record<Gate, string>>> = {
   concurrency: 'slots',
   byteBudget: 'bytes',
@@ -75,7 +75,7 @@ export function tableOf(points: readonly Point[], lines: readonly Line[]): Table
   return wanted.map((index) => points.map((point) => point[index] ?? null));
 }
 
-/** Each column on top of those before it, the last at the top. */
+/** A table in which each column is added to the sum of those before it. */
 export function stacked(table: Table): Table {
   const [time = [], ...columns] = table;
   let below: (number | null)[] = time.map(() => 0);

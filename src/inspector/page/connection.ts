@@ -5,13 +5,13 @@ import type { Frame, GateDetail, GateSummary, Hello, Point } from '../wire.ts';
 const KEPT_POINTS = 900;
 
 /**
- * - `lost`: the program cannot be reached; what was seen last stays;
- * - `ended`: it has said that it ends;
- * - `tooLarge`: what it would show is more than a page is sent.
+ * - `lost`: the program cannot be reached; the page keeps the last state;
+ * - `ended`: the program has announced its end;
+ * - `tooLarge`: the state is larger than the largest message.
  */
 export type LinkState = 'connecting' | 'live' | 'lost' | 'ended' | 'tooLarge';
 
-/** What the server has said so far. */
+/** The state that the server has sent so far. */
 export interface View {
   readonly link: LinkState;
   readonly hello: Hello | undefined;

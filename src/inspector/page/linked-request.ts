@@ -7,12 +7,12 @@ const TOKEN_KEY = 'headgate.token';
 
 /** One request of one run of an inspector. */
 export interface RequestLink {
-  /** When that inspector was started, in milliseconds since 1970. */
+  /** When the inspector was started, in milliseconds since 1970. */
   readonly run: number;
   readonly request: number;
 }
 
-/** The token of the printed address: kept for this tab, and taken out of the address. */
+/** Moves the token from the printed address to the storage of this tab, and returns it. */
 export function takeToken(): string | undefined {
   const said = parts();
   const token = said.get('token');
@@ -38,7 +38,7 @@ export function hashOf({ run, request }: RequestLink): string {
   return `#run=${run}&request=${request}`;
 }
 
-/** Names a request in the address, or none. The tab's history stays as it is. */
+/** Writes a request into the address, or removes it. The tab's history is not changed. */
 function setLink(link: RequestLink | undefined): void {
   replaceHash(link === undefined ? '' : hashOf(link));
 }
@@ -54,8 +54,8 @@ function replaceHash(hash: string): void {
 
 /**
  * The request that is open.
- * - `otherRun`: the address names one of an inspector that is gone;
- * - `unknown`: the address names one that is not kept.
+ * - `otherRun`: the address names a request of an inspector that is gone;
+ * - `unknown`: the address names a request that is not kept.
  */
 export type Linked =
   | { readonly state: 'none' | 'otherRun' | 'unknown' }
@@ -68,10 +68,10 @@ export type Linked =
 
 const NONE: Linked = { state: 'none' };
 
-/** The request that the address names, and what changes it. */
+/** The request that is open, and the functions that change it. */
 export interface LinkedRequest {
   readonly linked: Linked;
-  /** Opens a request, and names it in the address. */
+  /** Opens a request, and writes it into the address. */
   readonly open: (found: FoundRequest) => void;
   readonly close: () => void;
 }
@@ -108,7 +108,7 @@ export function useLinkedRequest(run: number | undefined): LinkedRequest {
   return { linked, open, close };
 }
 
-/** @returns undefined where the server cannot be reached */
+/** @returns undefined if the server cannot be reached */
 async function lookUp(run: number): Promise<Linked | undefined> {
   const link = linkOfAddress();
   if (link === undefined) return NONE;

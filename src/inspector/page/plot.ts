@@ -10,13 +10,13 @@ const LEAST_DRAG_PX = 6;
 export interface PlotParts {
   readonly lines: readonly Line[];
   readonly print: (value: number) => string;
-  /** Values are put on top of each other. */
+  /** Whether the values of each line are added to those of the lines before it. */
   readonly isStacked: boolean;
-  /** The pointer is over a row of the table; null: over none. */
+  /** Called when the pointer is over another row of the table; null: over none. */
   readonly hover: (row: number | null) => void;
-  /** A range was chosen with the pointer, in seconds since 1970. */
+  /** Called when the user has chosen a range, in seconds since 1970. */
   readonly choose: (from: number, to: number) => void;
-  /** It was clicked twice. */
+  /** Called after a double click. */
   readonly leave: () => void;
 }
 
@@ -46,7 +46,7 @@ export class Plot {
     this.#plot.setScale('y', { min: 0, max: greatest(drawn, from, to) * 1.08 || 1 });
   }
 
-  /** Draws the same again, as in other colours. */
+  /** Draws the same data again, as after a change of colours. */
   redraw(): void {
     this.#plot.redraw(false);
   }
@@ -73,7 +73,7 @@ const BYTE_STEPS = Array.from({ length: 50 }, (_, place) => 2 ** place);
 
 const STYLE = getComputedStyle(document.documentElement);
 
-/** A colour of the style sheet, as it is when something is drawn: the system's setting may change. */
+/** A colour of the style sheet, read at each drawing: the system's theme may change. */
 function colour(name: string): string {
   return STYLE.getPropertyValue(`--${name}`).trim();
 }

@@ -34,7 +34,7 @@ export class HistogramSeries implements Recorder {
     this.#counts = new Float64Array(boundaries.length + 1);
   }
 
-  /** Ignores what is no number or below 0, as the SDK does. */
+  /** Ignores NaN and values below 0, as the SDK does. */
   record(value: number): void {
     if (!(value >= 0)) return;
     if (this.#count === 0) this.#startedAt = Date.now();
@@ -48,7 +48,7 @@ export class HistogramSeries implements Recorder {
     this.#counts[bucket] = (this.#counts[bucket] as number) + 1;
   }
 
-  /** All values until now, as the SDK tells them; undefined: there is none. */
+  /** All values until now, as a data point of the SDK; undefined: there are none. */
   point(endTime: HrTime): DataPoint<Histogram> | undefined {
     if (this.#count === 0) return undefined;
     return {
@@ -121,8 +121,8 @@ class AggregatedHistogram {
 }
 
 /**
- * Aggregates headgate's histograms, and hands them to any number of readers of an SDK: each is told
- * all values since the start, whatever others have been told.
+ * Aggregates headgate's histograms for any number of readers of an SDK: each reader gets all values
+ * since the start, independently of the others.
  */
 export class Aggregation implements MetricProducer {
   readonly #packages: Packages;

@@ -68,7 +68,7 @@ function target(endpoint: string | undefined, signal: string) {
   return { url: `${endpoint.replace(/\/+$/, '')}/v1/${signal}`, timeoutMillis: TIMEOUT_MS };
 }
 
-/** The exporter, which now says when it begins to fail, and when it no longer does. */
+/** Makes an exporter print when it begins to fail, and when it works again. */
 export function warning<T, E extends Exporter<T>>(exporter: E, signal: string, warn: Warn): E {
   const send = exporter.export.bind(exporter);
   let isFailing = false;
