@@ -2,19 +2,19 @@
 const SAME = 1.03;
 /** That pace must be above the measured rate by this factor. */
 const ABOVE = 1.03;
-/** A cycle with fewer accepted attempts says little of its end. */
+/** Cycles with fewer accepted attempts do not count. */
 const LEAST = 20;
 /** The most cycles in a row that are needed for a trial. */
 const MOST_NEEDED = 64;
 
 /**
- * Finds the rate of a limit that saves nothing, such as one on the distance between requests (GCRA
- * without a burst, `limit_req` of nginx). Such a limit accepts each request that keeps the
- * distance, and capacity that is not used at once is lost. So a cycle, from one rejection to the
- * next, has accepted less than the limit allows, and ends at the limit. A bucket that was measured
- * correctly may do the same. So the next cycle begins halfway between the measured rate and the
- * end: a bucket is empty by then, and soon rejects that rate, while a limit that saves nothing
- * accepts it.
+ * Finds the rate of a limit that saves nothing, such as a limit on the distance between requests
+ * (GCRA without a burst, `limit_req` of nginx). It accepts each request that keeps the distance, and
+ * capacity that is not used at once is lost. In a cycle, from one rejection to the next, the pace
+ * begins below such a limit and ends at it, so the mean of the cycle is too low a measure. The cycle
+ * of a bucket may look the same, and there the mean is right. A trial shows which it is: the next
+ * cycle begins halfway between mean and end. A bucket is empty by then, and soon rejects this pace;
+ * a limit that saves nothing accepts it.
  */
 export class UnsavedLimit {
   private endPerMs = 0;
@@ -28,7 +28,7 @@ export class UnsavedLimit {
   /**
    * A cycle ended with a short closure. All rates are per ms.
    * @param accepted attempts in the cycle
-   * @param meanPerMs the rate of those
+   * @param meanPerMs these, divided by the time of the cycle
    * @param endPerMs the pace at which it ended
    * @param perMs the measured rate
    * @returns the rate with which the next cycle begins
