@@ -34,8 +34,9 @@ function isWebStream(value: unknown): value is ReadableStream<Uint8Array> {
 }
 
 /**
- * Lets no abort of Node's `fetch` end the process. It cancels a body that nobody reads. Where the copy
- * was cancelled before, that fails with a rejection that no code can handle (Node 20 to 24.0).
+ * Keeps an abort of Node's `fetch` from ending the process. An abort cancels the body if it is not
+ * being read. If its copy was cancelled before, that fails with a rejection that no code can handle
+ * (Node 20 to 24.0).
  */
 function cancelQuietly(body: ReadableStream): void {
   const cancel = body.cancel.bind(body);
