@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { generatedClients } from '../../../bench/goodput/generated/clients/index.ts';
 import { runGenerated } from '../../../bench/goodput/generated/run.ts';
 import { drawScenario, type Scenario } from '../../../bench/goodput/generated/space.ts';
+import { RateEstimate } from '../../../src/policies/adaptive-rate/rate-estimate.ts';
 import { UnsavedLimit } from '../../../src/policies/adaptive-rate/unsaved-limit.ts';
+import { attemptAt } from './attempts.ts';
 
 /** A cycle of 100 attempts. */
 const cycle = (limit: UnsavedLimit, mean: number, end: number, measured = mean) =>
@@ -106,5 +108,46 @@ describe('a limit on the distance between requests, which saves nothing', () => 
     const { goodput, rejected } = await run({ kind: 'token-bucket', burst: 60 });
     expect(goodput).toBeGreaterThan(99);
     expect(rejected).toBeLessThan(16);
+  });
+});
+
+describe('cycles that say nothing of a limit on distances', () => {
+  /** The highest rate with which one of the later cycles began. */
+  function begins({ idleMs = 0, closedMs = 1 }): number {
+    const none = { perMs: () => Number.POSITIVE_INFINITY, burst: () => 0 };
+    const estimate = new RateEstimate({ accepted: 0, firstAt: 0 }, none);
+    let [at, order, highest] = [0, 0, 0];
+    const settle = (outcome: 'accepted' | 'rejected', pacePerMs: number, idle = 0) => {
+      const sent = attemptAt(at, { order, pacePerMs, idleMs: idle });
+      order += 1;
+      sent.outcome = outcome;
+      sent.reaction = { order };
+      estimate.settled(sent, Number.NEGATIVE_INFINITY, 1);
+    };
+    // Each cycle has the mean 0.9 in the time with demand, and ends at the pace 1.
+    for (let cycle = 0; cycle < 8; cycle += 1) {
+      for (let sent = 0; sent < 100; sent += 1) {
+        at += 1 / 0.9;
+        if (sent === 50) at += idleMs;
+        settle('accepted', 0.9, sent === 50 ? idleMs : 0);
+        if (cycle > 2) highest = Math.max(highest, estimate.measuredPerMs);
+      }
+      settle('rejected', 1);
+      at += closedMs;
+    }
+    return highest;
+  }
+
+  it('begin a trial otherwise', () => {
+    expect(begins({})).toBeGreaterThan(0.92);
+  });
+
+  it('begin none after time without demand', () => {
+    expect(begins({ idleMs: 1 })).toBeLessThan(0.92);
+  });
+
+  it('begin none after a long closure, as that of a window', () => {
+    const closedMs = 15;
+    expect(begins({ closedMs })).toBeLessThan((0.92 * 111) / (111 + closedMs));
   });
 });
