@@ -54,7 +54,9 @@ export interface BatchOnlyOptions {
    * for all.
    */
   readonly provider?: string | undefined;
-  /** Returns the answer to a request with the same content as an earlier one. The caller closes it. */
+  /**
+   * Returns the answer to a request with the same content as an earlier one. The caller closes it.
+   */
   readonly cache?: AnswerCache | undefined;
   /** How long a server that goes down is waited for, in ms. Default 30 minutes. */
   readonly outageMs?: number | undefined;

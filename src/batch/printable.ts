@@ -1,6 +1,6 @@
 /**
- * Control characters, which a terminal takes for commands, except line breaks and tabs; and characters
- * that reverse the direction of text.
+ * Control characters, which a terminal takes for commands, except line breaks and tabs; and
+ * characters that reverse the direction of text.
  */
 const CONTROLS = /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu;
 

@@ -1,15 +1,15 @@
-/** Numbers in words, as the server and the page write them. */
+/** Formats numbers as text, for the server and for the page. */
 
 const COUNT = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const FRACTION = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
 
-/** `12,345`; `1.23` where it is small and no integer. */
+/** `12,345`; `1.23` for a fraction below 100. */
 export function count(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? 'no limit' : '0';
   return Number.isInteger(value) || value >= 100 ? COUNT.format(value) : FRACTION.format(value);
 }
 
-/** `cost budget` of `costBudget`. */
+/** Turns `costBudget` into `cost budget`. */
 export function spaced(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
@@ -36,7 +36,7 @@ function joined(first: number, unit: string, rest: number, small: string): strin
   return rest === 0 ? `${first} ${unit}` : `${first} ${unit} ${rest} ${small}`;
 }
 
-/** `14:05:30`, by the clock of the reader. */
+/** `14:05:30`, in the time zone of the program or browser that runs this. */
 export function clockTime(epochMs: number): string {
   return new Date(epochMs).toLocaleTimeString([], { hourCycle: 'h23' });
 }
@@ -55,10 +55,10 @@ export function bytes(value: number): string {
   return `${unit === 0 ? Math.round(amount) : amount.toFixed(1)} ${UNITS[unit]}`;
 }
 
-/** Slower rates are told by the minute. */
+/** A rate below this, unless it is an integer, is written per minute. */
 const SLOW_PER_SECOND = 10;
 
-/** A rate in the unit that people would use: `20 requests a second`, `500 requests a minute`. */
+/** A rate per second or per minute: `20 requests a second`, `500 requests a minute`. */
 export function rate(perSecond: number, unit = 'request'): string {
   if (perSecond >= SLOW_PER_SECOND || Number.isInteger(perSecond)) {
     return `${plural(round(perSecond), unit)} a second`;
@@ -70,7 +70,7 @@ function round(value: number): number {
   return value >= 100 ? Math.round(value) : Number(value.toPrecision(3));
 }
 
-/** At most so many characters. */
+/** Cuts a text to `most` characters, the last of them `…`. */
 export function clip(text: string, most: number): string {
   if (text.length <= most) return text;
   return `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;

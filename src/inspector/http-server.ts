@@ -29,12 +29,15 @@ const FILES = {
   '/icon.svg': { file: 'icon.svg', type: 'image/svg+xml' },
 } as const;
 
-/** Where the build puts the page, beside this module's bundle. @throws in a bundle that has no URL */
+/**
+ * Where the build puts the page, beside this module's bundle. @throws in a bundle that has no URL
+ */
 const builtPage = () => new URL('./page/', import.meta.url);
 
 /**
  * Reads the page, by path.
- * @throws Error where the page is not beside this code: in a bundle, or where the package was not built
+ * @throws Error where the page is not beside this code: in a bundle, or where the package was not
+ * built
  */
 export async function readAssets(folder: URL = builtPage()): Promise<ReadonlyMap<string, Asset>> {
   const read = Object.entries(FILES).map(

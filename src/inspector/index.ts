@@ -4,22 +4,23 @@ import { HttpServer, readAssets } from './http-server.ts';
 import { Monitor } from './monitor.ts';
 import { Token } from './replies.ts';
 
-/** How the inspector is served, and what it shows. */
+/** The options of `startInspector`. */
 export interface InspectorOptions {
-  /** 0 to 65535; 0: any free port. Default 4600. */
+  /** The port of the page, 0 to 65535; 0 takes any free port. Default 4600. */
   readonly port?: number;
-  /** The address to listen at. Default `127.0.0.1`: this machine alone. */
+  /** The address to listen at. Default `127.0.0.1`, which only this machine can reach. */
   readonly host?: string;
   /**
-   * Whether the page may change concurrency and limits, pause, resume and drain; with the token of
-   * the printed address alone. Default false: it can only be looked at.
+   * Whether the page may change concurrency and limits, pause, resume and drain. Each change needs
+   * the token that `url` contains. Default false: the page only shows.
    */
   readonly controls?: boolean;
-  /** Whether the values of requests are shown, up to 400 characters of each. Default false. */
+  /** Whether the page shows the values of requests, up to 400 characters of each. Default false. */
   readonly showValues?: boolean;
   /**
-   * The address of a trace, with `{traceId}` in it: `http://localhost:16686/trace/{traceId}` for
-   * Jaeger. Requests that are traced link to it. Default: no links.
+   * The address of a trace in your tracing tool, with `{traceId}` as placeholder:
+   * `http://localhost:16686/trace/{traceId}` for Jaeger. Each traced request links to its trace.
+   * Default: no links.
    */
   readonly traceUrl?: string;
 }
@@ -29,7 +30,7 @@ const LAST_PORT = 65_535;
 
 const KEYS = ['port', 'host', 'controls', 'showValues', 'traceUrl'] as const;
 
-/** Options with their defaults. */
+/** The options with defaults filled in. */
 interface InspectorSettings {
   readonly port: number;
   readonly host: string;
@@ -56,7 +57,7 @@ function readInspectorOptions(options: InspectorOptions): InspectorSettings {
   return { port, host, controls, showValues, traceUrl };
 }
 
-/** A link on the page: it must not be able to run a script. */
+/** Accepts http and https alone: a `javascript:` link on the page could run a script. */
 function checkTraceUrl(traceUrl: unknown): void {
   const isText = typeof traceUrl === 'string' && traceUrl.includes('{traceId}');
   if (isText && URL.canParse(traceUrl) && /^https?:$/.test(new URL(traceUrl).protocol)) return;
@@ -65,27 +66,28 @@ function checkTraceUrl(traceUrl: unknown): void {
   );
 }
 
-/** How often everything is looked at, and pages are told. */
+/** The interval at which the inspector reads all gates and sends frames to its pages, in ms. */
 const LOOK_MS = 250;
 
-/** A page that runs. */
+/** A running inspector. */
 export interface Inspector {
-  /** Where the page is; with `controls` the token is in it. */
+  /** The address of the page. With `controls` it contains the token. */
   readonly url: string;
-  /** Shows open pages the last state, and ends them. */
+  /** Sends the last state to open pages, then stops the server. */
   close(): Promise<void>;
 }
 
-/** The one that runs. */
+/** The address of the running inspector, for the error of a second one; undefined: none runs. */
 let running: string | undefined;
 
 /**
- * Serves a page that shows where every request waits: all limiters, groups and streams of this
- * process, those that were made before too. It is pushed four times a second, keeps a quarter of an
- * hour and 2,000 requests, and works offline. It does not keep the process alive.
+ * Serves a page that shows where every request waits, for all limiters, groups and streams of this
+ * process, including those made before this call. The page is updated four times a second, shows
+ * the last quarter of an hour and up to 2,000 requests, and works offline. The server does not keep
+ * the process alive.
  *
- * @throws RangeError or TypeError that names a wrong option; Error where an inspector runs already
- * @returns rejects where the port cannot be had
+ * @throws RangeError or TypeError that names a wrong option; Error if an inspector runs already
+ * @returns rejects if the port is not available
  * @example
  * const inspector = await startInspector();
  * console.log(inspector.url); // http://127.0.0.1:4600

@@ -7,7 +7,10 @@ import type {
 } from 'node:http';
 import { isIP } from 'node:net';
 
-/** Sent with everything: no other page may frame it, read it, or have it load anything from elsewhere. */
+/**
+ * Headers of every response: no other site may frame or read it, and it loads nothing from
+ * elsewhere.
+ */
 export const SECURITY_HEADERS: OutgoingHttpHeaders = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
@@ -58,7 +61,7 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** Of a command. */
+/** The largest body of a command, in bytes. */
 const MOST_BODY_BYTES = 4_096;
 
 type Headers = Readonly<Record<string, string>>;

@@ -13,7 +13,7 @@ const PLAIN_QUOTA = 10;
 const TROUBLED_QUOTA = 25;
 
 interface Rejection extends Cause {
-  /** The epoch of the backoff that it began; undefined: it began none. */
+  /** The epoch of the backoff that this rejection began; undefined: it began none. */
   readonly epoch: number | undefined;
   /** Its time by the clock of the gate. */
   readonly time: number;
@@ -66,14 +66,14 @@ export class GateFollower implements RequestFollower {
     this.bytesBefore = parts.tap.sentBytes;
   }
 
-  /** Called at each look: the quotas of records begin anew. */
+  /** Called at each look: resets the quotas of records. */
   look(): void {
     this.slowBefore = this.parts.gateNow() - this.parts.slowMs();
     this.plainLeft = PLAIN_QUOTA;
     this.troubledLeft = TROUBLED_QUOTA;
   }
 
-  /** Attempts sent since it follows, and their bytes. */
+  /** Attempts sent since this follower began, and their bytes. */
   get sentCount(): number {
     return this.parts.tap.sentCount - this.sentBefore;
   }
@@ -110,7 +110,8 @@ export class GateFollower implements RequestFollower {
 
   settled(ticket: Ticket, outcome: SettleOutcome): void {
     if (ticket.attempts > 0) this.tokens += tokensOf(ticket);
-    // Most requests succeed at once, and are only counted, because this code runs for each of them.
+    // Most requests succeed at once. They are only counted, because this code runs for every
+    // request.
     if (outcome === 'ok' && ticket.attempts === 1) {
       this.okCount += 1;
       if (this.plainLeft === 0 && ticket.arrivedAt >= this.slowBefore) return;

@@ -18,7 +18,7 @@ export class RequestHistory {
   #waits: Waits = {};
   #isOpen = true;
 
-  /** @param ticket one that was not sent a second time yet */
+  /** @param ticket of a request that was sent once at most */
   constructor(id: number, ticket: Ticket) {
     this.id = id;
     const { startedAt, arrivedAt } = ticket;
@@ -27,7 +27,7 @@ export class RequestHistory {
     this.#isOpen = ticket.attempts > 0;
   }
 
-  /** Another attempt is sent. */
+  /** Records that another attempt is sent. */
   resent(ticket: Ticket): void {
     const { ageMs } = ticket;
     const last = this.#parts.at(-1);
@@ -39,7 +39,7 @@ export class RequestHistory {
     if (this.#epochs.length > MOST_PARTS) this.#epochs.shift();
   }
 
-  /** An attempt was rejected. */
+  /** Records that an attempt was rejected. */
   answered(ticket: Ticket, { kind, status, retryAfterMs }: Verdict): void {
     this.#isOpen = false;
     this.#add({
@@ -58,7 +58,7 @@ export class RequestHistory {
     return this.#epochs.find(({ atMs }) => atMs >= startMs)?.epoch;
   }
 
-  /** All of it, up to the end of the request. */
+  /** The whole history, up to the end of the request. */
   parts(ticket: Ticket, durationMs: number, result: string): readonly Part[] {
     if (this.#isOpen && ticket.attempts > 0) {
       this.#add({
@@ -79,7 +79,7 @@ export class RequestHistory {
   #addWaits(ticket: Ticket, fromMs: number, untilMs: number): number {
     const waits = ticket.hasWaited ? ticket.waits : {};
     let startMs = fromMs;
-    // The list ends with the gate that the request waited for first.
+    // The last entry of the list is the gate that the request waited for first.
     for (const [gate, wait] of Object.entries(waits).reverse()) {
       const kind = gate as GateKind;
       const ms = wait.waitMs - (this.#waits[kind]?.waitMs ?? 0);
@@ -92,7 +92,7 @@ export class RequestHistory {
     return untilMs >= startMs ? untilMs : startMs;
   }
 
-  /** Adds a part. Of too many parts the first and the last ones are kept. */
+  /** Adds a part. Beyond the bound it keeps the first and the latest parts. */
   #add(part: Part): void {
     this.#parts.push(part);
     if (this.#parts.length > MOST_PARTS) this.#parts.splice(MOST_PARTS / 2, 1);

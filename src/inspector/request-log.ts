@@ -1,6 +1,6 @@
 import type { FoundRequest, RequestRecord } from './wire-requests.ts';
 
-/** Records of requests that are kept at the most, of all gates together. */
+/** The most records of requests that are kept, for all gates together. */
 export const MOST_RECORDS = 2_000;
 const MOST_LATEST = 1_500;
 const MOST_SLOWEST = MOST_RECORDS - MOST_LATEST;
@@ -8,7 +8,7 @@ const MOST_SLOWEST = MOST_RECORDS - MOST_LATEST;
 /** Records are kept for a quarter of an hour. */
 export const KEPT_MS = 15 * 60_000;
 
-/** Which requests are asked for. */
+/** The order in which the page asks for requests. */
 export interface RequestQuery {
   readonly gate: number;
   readonly sort: 'latest' | 'slowest';

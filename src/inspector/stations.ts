@@ -5,7 +5,7 @@ import type { Gate, Station } from './wire.ts';
 type Part = Pick<Station, 'title' | 'text'> &
   Partial<Pick<Station, 'fill' | 'isClosed'>> & { readonly gate: Gate };
 
-/** The policies of a gate in the order in which a request is asked about. */
+/** The policies of a gate, in the order in which they decide about a request. */
 export function stationsOf(state: GateState): readonly Station[] {
   const parts = [
     backoffPart(state),
@@ -57,7 +57,10 @@ function circuitPart({ circuit }: GateState): Part | undefined {
   return { gate: 'circuitBreaker', title: 'Circuit', text, isClosed: state === 'open' };
 }
 
-/** The limit that is used most. */
+/**
+ * The limit that the first waiting request waits for, or else the limit with the greatest used
+ * share.
+ */
 function limitPart({ limits, bindingLimit }: GateState): Part | undefined {
   if (limits === undefined) return undefined;
   const entries = Object.entries(limits).sort(

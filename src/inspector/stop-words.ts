@@ -60,7 +60,7 @@ function circuitWords({ circuit, waiting }: GateState): Words | undefined {
   };
 }
 
-/** One answer decided for all requests: they fail until a time, or wait for it. */
+/** After an answer that concerns all requests: they fail until a time, or wait for it. */
 function suspendedWords({ backoff, waiting, running }: GateState): Words | undefined {
   const { suspended } = backoff;
   if (suspended === undefined) return undefined;
@@ -83,7 +83,7 @@ const SUSPENDED_BY = {
   billing: 'The credit at the provider is used up',
 } as const;
 
-/** No connection comes about: the provider is waited for, up to a bound. */
+/** While no connection can be made: requests wait for the provider, up to a bound. */
 function unreachableWords({ backoff, waiting, running, nextInMs }: GateState): Words | undefined {
   const { outage } = backoff;
   if (outage === undefined) return undefined;

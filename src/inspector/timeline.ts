@@ -2,7 +2,7 @@ import type { GateState } from './gate-state.ts';
 import type { GateFollower } from './request-follower.ts';
 import { COLUMNS, type Column, GATES, type Point } from './wire.ts';
 
-/** A quarter of an hour, a point a second. */
+/** A quarter of an hour, with one point a second. */
 const KEPT_SECONDS = 900;
 
 const WIDTH = COLUMNS.length;
@@ -52,7 +52,7 @@ class Timeline {
     return points;
   }
 
-  /** Mean of a column over the last seconds that are over. */
+  /** The mean of a column over the last complete seconds. */
   mean(column: Column, seconds: number): number {
     const index = COLUMNS.indexOf(column);
     let sum = 0;
@@ -98,12 +98,14 @@ const NONE: Counters = { sent: 0, ok: 0, failed: 0, throttled: 0, bytes: 0, toke
 /** Resets the waits of all gates: requests may wait for another gate than at the last look. */
 const NO_WAITS = Object.fromEntries(GATES.map((gate) => [gate, 0]));
 
-/** The time line of one gate: what its follower has counted since the last look, and its state. */
+/**
+ * The time line of one gate: at each look it adds the follower's new counts and the gate's state.
+ */
 export class GatePoints {
   readonly #timeline = new Timeline();
   #counted = NONE;
 
-  /** Seconds that are known. */
+  /** The number of kept points. */
   get length(): number {
     return this.#timeline.length;
   }
@@ -153,7 +155,7 @@ function countersOf(follower: GateFollower): Counters {
   };
 }
 
-/** Requests a second that may be sent, by who says so. */
+/** The allowed requests a second, by the source of the limit. */
 function ratesOf({ gate, rate }: GateState) {
   const origin = rate?.origin;
   const known = rate === undefined ? Number.NaN : finite(rate.perSecond);

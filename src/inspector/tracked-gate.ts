@@ -85,7 +85,7 @@ export class TrackedGate {
     this.timeline.put(this.#follower, this.#read(gate), this.#wallNow());
   }
 
-  /** The gate has ended: its last state is kept. */
+  /** Marks the gate as ended, and keeps its last state. */
   end(): void {
     if (this.endedAt !== undefined) return;
     const gate = this.#gate.deref();

@@ -8,10 +8,10 @@ export const GATES: readonly Gate[] = GATE_KINDS;
 /**
  * The condition of a limiter or stream.
  * - `held`: requests wait for a limit;
- * - `backoff`: nothing is sent until a time, since the provider said so;
- * - `suspended`: nothing is sent for long, since an answer decided so for all requests;
+ * - `backoff`: nothing is sent until a time, after a rejection by the provider;
+ * - `suspended`: nothing is sent for long, after an answer that concerns all requests;
  * - `throttled`: requests flow, slower than they could, after a rejection;
- * - `outage`: the provider cannot be reached or lets nothing in, and single probes go;
+ * - `outage`: the provider cannot be reached or rejects everything, and only probes are sent;
  * - `ended`: the stream is over, or the limiter is gone.
  */
 export type Condition =
@@ -50,9 +50,9 @@ export interface Station {
   readonly fill: number | undefined;
   /** Whether the first waiting request waits for this policy. */
   readonly isBinding: boolean;
-  /** Requests that wait for this, as far as that is known. */
+  /** The number of requests that wait for this policy. */
   readonly waiting: number;
-  /** Nothing passes here now: a circuit is open, a backoff runs. */
+  /** Whether nothing passes now: a circuit is open, or a backoff runs. */
   readonly isClosed: boolean;
 }
 
@@ -65,13 +65,13 @@ export interface LimitRow {
   readonly limit: number;
   /** The length of its window, in ms. */
   readonly windowMs: number | undefined;
-  /** The time until nothing of the window is used any more, in ms. */
+  /** The time until the whole limit is free again if nothing is sent, in ms. */
   readonly leftMs: number | undefined;
   /** How reliable the limit is, or why it applies; a sentence. */
   readonly note: string;
 }
 
-/** One worker of a key that several processes share. */
+/** One worker of a key whose limits several processes share. */
 export interface FleetRow {
   readonly name: string;
   /** Whether it is the worker that is shown. */
@@ -83,7 +83,7 @@ export interface FleetRow {
   readonly bytes: number;
   /** Requests that it sends a second; undefined: it was not seen for long enough. */
   readonly perSecond: number | undefined;
-  /** Whether it learns the rate for all. */
+  /** Whether it learns the rate for all workers. */
   readonly leads: boolean;
 }
 
@@ -134,7 +134,7 @@ export interface GateDetail extends GateSummary {
   };
   readonly dropped: number;
   readonly sent: number;
-  /** Of all that were sent. */
+  /** The bytes of all sent attempts. */
   readonly bytesSent: number;
   readonly throttled: number;
   readonly bytes: { readonly used: number; readonly limit: number };
@@ -192,7 +192,7 @@ export interface Hello {
 export interface Frame {
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** All that are followed; sent less often where there are many. */
+  /** All followed limiters and streams; sent less often if there are many. */
   readonly gates?: readonly GateSummary[];
   /** The number of limiters and streams that are not followed. */
   readonly more?: number;

@@ -58,7 +58,7 @@ function isTimed(binding: Gate, nextInMs: number | undefined): boolean {
   return nextInMs !== undefined && nextInMs >= LEAST_TOLD_MS;
 }
 
-/** Until when throttled mode lasts, or when the provider rejected a request last. */
+/** The end of throttled mode, or the time of the provider's last rejection. */
 function modeHint({ throttledForMs, rate: adaptive }: GateState): string {
   if (throttledForMs > 0) return `Throttled mode ends in ${duration(throttledForMs)}.`;
   const ago = adaptive?.sinceCutMs;
@@ -129,7 +129,7 @@ function perWindow(windowMs: number): string {
   return `in ${duration(windowMs)}`;
 }
 
-/** What bounds a rate that adapts; undefined: it does not adapt, or nothing is known yet. */
+/** The limit of an adaptive rate; undefined: the rate is fixed, or not known yet. */
 function rateReason({ rate: adaptive }: GateState): string | undefined {
   if (adaptive === undefined || adaptive.origin === 'start') return undefined;
   const { tokens, perSecond, origin } = adaptive;

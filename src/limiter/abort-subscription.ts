@@ -40,8 +40,8 @@ export class AbortSubscription implements Linked<AbortSubscription> {
 }
 
 /**
- * All subscriptions to one signal, behind one event listener: EventTarget compares each new listener
- * with all others, so n of them would cost n².
+ * All subscriptions to one signal, behind one event listener: EventTarget compares each new
+ * listener with all others, so n of them would cost n².
  */
 class Listener {
   private readonly signal: AbortSignal;

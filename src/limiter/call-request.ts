@@ -94,11 +94,11 @@ interface AbortState {
 }
 
 /**
- * A call that waits at the gate and is then in flight, until it has ended. Its promise is settled with
- * its first value. An abort takes it out of the queue.
+ * A call that waits at the gate and is then in flight, until it has ended. Its promise is settled
+ * with its first value. An abort takes it out of the queue.
  *
- * Kept small, and references no young objects: many of these reach the old generation of the garbage
- * collector. Only calls that can be aborted keep the state for that.
+ * Kept small, and references no young objects: many of these reach the old generation of the
+ * garbage collector. Only calls that can be aborted keep the state for that.
  */
 export class CallRequest
   implements AdmissionCallback, Abortable, ExecutionListener<CallTask, unknown>

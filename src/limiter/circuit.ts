@@ -5,7 +5,9 @@ import type { RequestGate } from '../request/request-gate.ts';
 import { checkChoice, checkInteger, checkKeys, checkNumber, show } from '../util/check.ts';
 import { checkReason } from './lifecycle.ts';
 
-/** Keeps a circuit open until `end()`, or the end of a block: `using isolation = circuit.isolate()`. */
+/**
+ * Keeps a circuit open until `end()`, or the end of a block: `using isolation = circuit.isolate()`.
+ */
 export class Isolation {
   readonly #end: () => void;
 

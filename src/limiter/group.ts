@@ -52,8 +52,8 @@ import { SharedLimits } from './shared-limits.ts';
  * turns by cost (deficit round robin), so none starves, however many requests another key has. The
  * rate of each key adapts, as that of a limiter.
  *
- * @param keyOf returns the key of a request in a stream; its error fails the request (`outcomes`), or
- *   the stream
+ * @param keyOf returns the key of a request in a stream; its error fails the request (`outcomes`),
+ *   or the stream
  * @throws RangeError or TypeError that names a wrong option
  * @example
  * const group = createLimiterGroup((request: Request) => request.model, {
@@ -114,8 +114,8 @@ export class LimiterGroup<T> {
       isHeard: () => this.#events.observed,
       emit: (event, key) => this.#events.next({ ...event, key }),
     });
-    // Construct the limits of a key once, so that wrong ones throw here, where nothing has begun yet.
-    // Limits by key are checked with each key.
+    // Construct the limits of a key once, so that wrong ones throw here, where nothing has begun
+    // yet. Limits by key are checked with each key.
     if (typeof options.each !== 'function') {
       this.#limiters.open('', undefined, undefined).inside.lifecycle.abandon();
     }

@@ -20,9 +20,9 @@ type LeaseTerms = Pick<
 >;
 
 /**
- * Permission to send one request: a slot, its bytes, its share of the rate limits. Give it back with
- * `release()`, or with `using lease = await limiter.acquire()` (or `await using`). A second release
- * does nothing.
+ * Permission to send one request: a slot, its bytes, its share of the rate limits. Give it back
+ * with `release()`, or with `using lease = await limiter.acquire()` (or `await using`). A second
+ * release does nothing.
  */
 export class Lease {
   readonly #ticket: Ticket;

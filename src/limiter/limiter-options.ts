@@ -100,8 +100,8 @@ export function checkAcquireOptions(options: AcquireOptions): void {
 }
 
 /**
- * Whether a plain object has as many keys as it has known options, and so no unknown ones. This runs
- * for each request, and is faster than comparing names.
+ * Whether a plain object has as many keys as it has known options, and so no unknown ones. This
+ * runs for each request, and is faster than comparing names.
  */
 function isPlain(options: AcquireOptions): boolean {
   if (typeof options !== 'object' || options === null) return false;
@@ -162,8 +162,8 @@ export interface LimiterGroupOptions
    */
   readonly store?: SharedStore;
   /**
-   * The time in ms, >= 1, after which an idle key is dropped, if it has nothing to remember: no rate
-   * limit in use, no backoff, no failure. Default 60,000.
+   * The time in ms, >= 1, after which an idle key is dropped, if it has nothing to remember: no
+   * rate limit in use, no backoff, no failure. Default 60,000.
    */
   readonly idleMs?: number;
   /**

@@ -298,7 +298,8 @@ export class Limiter {
   }
 
   /**
-   * Records the success of a request that was sent without the limiter. It counts for progress, too.
+   * Records the success of a request that was sent without the limiter. It counts for progress,
+   * too.
    * @throws RangeError or TypeError for a value that is no amount
    */
   recordSuccess({ tokens, durationMs }: RecordedSuccess = {}): void {
@@ -311,8 +312,8 @@ export class Limiter {
   }
 
   /**
-   * Records the final failure of a request that was sent without the limiter; `error` is read by its
-   * shape.
+   * Records the final failure of a request that was sent without the limiter; `error` is read by
+   * its shape.
    * @throws an error of `classify`; TypeError if it returns no verdict
    */
   recordFailure(error?: unknown): void {

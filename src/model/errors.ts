@@ -132,8 +132,8 @@ export class ProviderUnreachableError extends HeadgateError {
 }
 
 /**
- * A request did not end within its `deadlineMs`, counted from its arrival. `cause` has its last answer
- * or error, if there was any.
+ * A request did not end within its `deadlineMs`, counted from its arrival. `cause` has its last
+ * answer or error, if there was any.
  */
 export class DeadlineExceededError extends HeadgateError {
   readonly code = 'DEADLINE_EXCEEDED';
@@ -159,7 +159,10 @@ export class DeadlineExceededError extends HeadgateError {
   }
 }
 
-/** An attempt, its body included, took longer than `attemptTimeoutMs`. Its signal was aborted with this. */
+/**
+ * An attempt, its body included, took longer than `attemptTimeoutMs`. Its signal was aborted with
+ * this.
+ */
 export class AttemptTimeoutError extends HeadgateError {
   readonly code = 'ATTEMPT_TIMEOUT';
   readonly attemptTimeoutMs: number;
@@ -262,7 +265,10 @@ export class RequestTimeoutError extends HeadgateError {
   }
 }
 
-/** The limiter was closed before the request came to it, or while it waited (`close({ waiting: 'reject' })`). */
+/**
+ * The limiter was closed before the request came to it, or while it waited
+ * (`close({ waiting: 'reject' })`).
+ */
 export class LimiterClosedError extends HeadgateError {
   readonly code = 'LIMITER_CLOSED';
 

@@ -84,7 +84,10 @@ export type ConnectionFailure = 'refused' | 'broken';
 /** The meaning of an error or a response. */
 export interface Verdict {
   readonly kind: FeedbackKind;
-  /** Whether sending the same request again may help. Default: true for `throttled` and `overloaded`. */
+  /**
+   * Whether sending the same request again may help. Default: true for `throttled` and
+   * `overloaded`.
+   */
   readonly retry?: boolean;
   readonly retryAfterMs?: number;
   /**

@@ -33,8 +33,8 @@ export interface ClosedChunk {
 
 /**
  * Hooks that are called for each event of a request, to count or trace it. All methods are optional
- * and must be fast. An error of a hook is contained: it is printed once as a warning, and affects no
- * request.
+ * and must be fast. An error of a hook is contained: it is printed once as a warning, and affects
+ * no request.
  */
 export interface Instrumentation {
   /**
@@ -73,8 +73,8 @@ export interface Instrumentation {
   /** A limit denied a request, or a limit, the pace or the circuit breaker changed. */
   changed?(fact: PolicyEvent): void;
   /**
-   * A call of the store that workers share was answered after `tookMs`, or failed or was too slow. A
-   * call that fails is repeated.
+   * A call of the store that workers share was answered after `tookMs`, or failed or was too slow.
+   * A call that fails is repeated.
    */
   storeCalled?(tookMs: number, isAnswered: boolean): void;
   /** The size of a value was estimated. */

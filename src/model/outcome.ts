@@ -31,7 +31,9 @@ const KINDS: Readonly<Record<GateKind, true>> = {
 /** All causes of waits, in the order in which they are shown. */
 export const GATE_KINDS = Object.keys(KINDS) as readonly GateKind[];
 
-/** How a request's time with headgate ended. `rejected`: a limit refused it, and it was never sent. */
+/**
+ * How a request's time with headgate ended. `rejected`: a limit refused it, and it was never sent.
+ */
 export type SettleOutcome = 'ok' | 'failed' | 'rejected' | 'cancelled' | 'reclaimed';
 
 /** The wait of one request for one policy. */

@@ -92,8 +92,8 @@ export interface RateAdaptedEvent {
 }
 
 /**
- * The provider cannot be reached (`unreachable`) or rejects everything (`rejected`), and is tested with
- * single probes; or that is over.
+ * The provider cannot be reached (`unreachable`) or rejects everything (`rejected`), and is tested
+ * with single probes; or that is over.
  */
 export interface OutageEvent {
   readonly kind: 'outageStarted' | 'outageEnded';

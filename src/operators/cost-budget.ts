@@ -10,15 +10,18 @@ const KEYS = [...fieldsOf(COST_BUDGET, 'costBudget'), 'costs'];
 
 /** @see costBudget */
 export interface CostBudgetOptions<T> extends CostBudgetConfig, PolicyOperatorOptions {
-  /** What a request is expected to cost: `{ cost: 0.02 }`. Default: by its tokens and the prices. */
+  /**
+   * What a request is expected to cost: `{ cost: 0.02 }`. Default: by its tokens and the prices.
+   */
   readonly costs?: (value: T) => Amounts;
 }
 
 /**
- * Lets requests pass while what they cost fits a rolling budget of money: reserved at an estimate, and
- * settled to what `context.recordCost(cost)` says, or to the usage that `context.observe(answer)`
- * reads and the prices. First come, first served. A request that costs more than the budget fails at
- * once, with a `CostAboveLimitError`. Each further attempt of a request is charged again.
+ * Lets requests pass while what they cost fits a rolling budget of money: reserved at an estimate,
+ * and settled to what `context.recordCost(cost)` says, or to the usage that
+ * `context.observe(answer)` reads and the prices. First come, first served. A request that costs
+ * more than the budget fails at once, with a `CostAboveLimitError`. Each further attempt of a
+ * request is charged again.
  *
  * @throws RangeError or TypeError that names a wrong option
  * @example

@@ -76,8 +76,8 @@ const PLAIN_ANSWERS: AnswerRules = {
 
 /**
  * Sends each request with `project`, as `mergeMap` does, until it has ended: each answer goes to
- * `feedback`, and a rejected request is sent again, still holding its leases, as soon as the backoff
- * is over.
+ * `feedback`, and a rejected request is sent again, still holding its leases, as soon as the
+ * backoff is over.
  *
  * 429, 503 and 529 are retried without end, and 408, 409, other 5xx and connection errors up to 3
  * attempts. A `Response` of fetch counts by its status, and the last one is emitted as a value. An

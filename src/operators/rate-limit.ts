@@ -20,13 +20,13 @@ export interface RateLimitOperatorOptions<T> extends RateLimitOptions, PolicyOpe
 }
 
 /**
- * Keeps named rate limits: a request passes when it fits all of them, and is charged to all or none.
- * It waits exactly as long as the binding limit needs, first come, first served (`onLimit: 'fail'`
- * errors the stream instead, or fails only that request if `dispatch` has `outcomes`). Each further
- * attempt of a request is charged again.
+ * Keeps named rate limits: a request passes when it fits all of them, and is charged to all or
+ * none. It waits exactly as long as the binding limit needs, first come, first served
+ * (`onLimit: 'fail'` errors the stream instead, or fails only that request if `dispatch` has
+ * `outcomes`). Each further attempt of a request is charged again.
  *
- * With a `feedback`, no request passes while its backoff lasts, so that a charged request is sent at
- * once. Put it last, before `dispatch`.
+ * With a `feedback`, no request passes while its backoff lasts, so that a charged request is sent
+ * at once. Put it last, before `dispatch`.
  *
  * @throws RangeError or TypeError that names a wrong option
  * @example

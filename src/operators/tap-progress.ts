@@ -24,10 +24,9 @@ const KEYS = ['total', 'milestonePercent', 'rateWindowMs', 'everyMs', 'clock'] a
 
 /**
  * Counts the results after `throttle` or `dispatch`, and reports the progress: at each milestone,
- * otherwise at most once a second, and when the stream ends. A failed `Outcome` counts as failed, and
- * so does a `Response` that is not ok.
- * The ETA is the remaining count at the rate of the last minute; `limiter.progress$` is more exact,
- * since it knows how many requests run at once.
+ * otherwise at most once a second, and when the stream ends. A failed `Outcome` counts as failed,
+ * and so does a `Response` that is not ok. The ETA is the remaining count at the rate of the last
+ * minute; `limiter.progress$` is more exact, since it knows how many requests run at once.
  *
  * The values are not changed. A listener that throws affects nothing; its error is thrown in a turn
  * of its own.

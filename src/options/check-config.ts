@@ -24,8 +24,9 @@ export function checkLimiterConfig(
 }
 
 /**
- * Checks the options of one of several sources: each value, and contradictions. Options that another
- * source may complete, such as a limit without its window, are checked with the merged options.
+ * Checks the options of one of several sources: each value, and contradictions. Options that
+ * another source may complete, such as a limit without its window, are checked with the merged
+ * options.
  * @param nameOf the name of an option in messages about several. Default: its path.
  * @throws as `checkLimiterConfig` does
  */

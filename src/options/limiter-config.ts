@@ -27,7 +27,10 @@ export interface RequestConfig {
    * or the oldest.
    */
   readonly overflow?: 'error' | 'drop-oldest' | 'drop-newest';
-  /** How long a request may wait for its first attempt, in ms, >= 1. Default, and Infinity: no bound. */
+  /**
+   * How long a request may wait for its first attempt, in ms, >= 1. Default, and Infinity: no
+   * bound.
+   */
   readonly waitTimeoutMs?: number;
   /**
    * The waiting time that makes up for one step of priority, in ms, >= 1: at each gate a request of
@@ -40,13 +43,19 @@ export interface RequestConfig {
    * for 429, 503 and 529.
    */
   readonly maxAttempts?: number;
-  /** Attempts for a request that meets 408, 409 or a 5xx but 503 and 529, or a timeout, an integer >= 1; Infinity: no bound. Default 3. */
+  /**
+   * Attempts for a request that meets 408, 409 or a 5xx but 503 and 529, or a timeout, an integer
+   * >= 1; Infinity: no bound. Default 3.
+   */
   readonly failedAttempts?: number;
-  /** How long an attempt may take with its body, in ms, >= 1; Infinity: no bound. Default 600,000. */
+  /**
+   * How long an attempt may take with its body, in ms, >= 1; Infinity: no bound. Default 600,000.
+   */
   readonly attemptTimeoutMs?: number;
   /**
-   * How long a request may take, from its arrival to its result, in ms, >= 1: waiting, in an attempt and
-   * between attempts. Then it fails with a `DeadlineExceededError`. Default, and Infinity: no bound.
+   * How long a request may take, from its arrival to its result, in ms, >= 1: waiting, in an
+   * attempt and between attempts. Then it fails with a `DeadlineExceededError`. Default, and
+   * Infinity: no bound.
    */
   readonly deadlineMs?: number;
   /** How many requests there will be, an integer >= 0, for progress and ETA. Default: unknown. */

@@ -230,7 +230,9 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     return this.learner === undefined && this._limit < this.maxLimit;
   }
 
-  /** An attempt has ended while it sleeps. The clock is read only while the number in flight grows. */
+  /**
+   * An attempt has ended while it sleeps. The clock is read only while the number in flight grows.
+   */
   private endFirst(charge: number, isSent: boolean, time: Time): void {
     this.first.ended(charge, this.inFlight === 0);
     if (!this.isOpening || !isSent) return;

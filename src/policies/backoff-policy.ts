@@ -16,7 +16,10 @@ export const DEFAULT_THROTTLED_FOR_MS = 10_000;
 
 /** Options of the backoff after a 429. */
 export interface BackoffConfig {
-  /** Wait after a 429 without retry-after, for a request of up to 128 KiB, in ms, an integer >= 1. Default 1000. */
+  /**
+   * Wait after a 429 without retry-after, for a request of up to 128 KiB, in ms, an integer >= 1.
+   * Default 1000.
+   */
   readonly backoffMs?: number;
   /** The same for a larger request. Default 5000. */
   readonly largeBackoffMs?: number;
@@ -36,7 +39,9 @@ export interface BackoffOption {
    * given.
    */
   readonly backoff?: BackoffConfig;
-  /** The longest wait that a provider may ask for, in ms, >= 1; see `onLongWait`. Default 600,000. */
+  /**
+   * The longest wait that a provider may ask for, in ms, >= 1; see `onLongWait`. Default 600,000.
+   */
   readonly maxRetryAfterMs?: number;
   /**
    * What happens when the provider asks for a longer wait. `'fail'` (default): all waiting requests

@@ -26,9 +26,9 @@ const NO_FACTS: readonly CircuitEvent[] = [];
  *
  * An isolation overrides this: while there is one nothing is sent, and the state below continues.
  *
- * Each transition starts a generation. An attempt counts for the generation in which it was entered:
- * an answer of an earlier one is ignored. No transition is lost: one that time makes is returned by
- * the next `advance` or `record`, whichever method noticed it.
+ * Each transition starts a generation. An attempt counts for the generation in which it was
+ * entered: an answer of an earlier one is ignored. No transition is lost: one that time makes is
+ * returned by the next `advance` or `record`, whichever method noticed it.
  */
 export class CircuitBreaker {
   readonly #consecutiveFailures: number;

@@ -25,8 +25,8 @@ export interface CircuitBreakerOptions {
    */
   readonly consecutiveFailures?: number;
   /**
-   * The share of failures among the requests of the last `windowMs` that opens the circuit, a number
-   * from 0 to 1. Default: off.
+   * The share of failures among the requests of the last `windowMs` that opens the circuit, a
+   * number from 0 to 1. Default: off.
    */
   readonly failureRatio?: number;
   /** The window of `failureRatio`, in milliseconds, >= 1. Default 30,000. */
@@ -51,8 +51,9 @@ export type OnOpen = 'fail' | 'wait';
 /** Options of the circuit breaker. */
 export interface CircuitBreakerConfig extends CircuitBreakerOptions {
   /**
-   * What happens to requests while the circuit is open: they wait for its probe (`'wait'`), or fail at
-   * once (`'fail'`). Default: requests of streams wait; `run`, `wrap`, `acquire`, `use` and `fetch` fail.
+   * What happens to requests while the circuit is open: they wait for its probe (`'wait'`), or fail
+   * at once (`'fail'`). Default: requests of streams wait; `run`, `wrap`, `acquire`, `use` and
+   * `fetch` fail.
    */
   readonly onOpen?: OnOpen;
 }
@@ -118,8 +119,8 @@ export function circuitSettings(options: CircuitBreakerOptions): CircuitSettings
 export type CircuitState = 'closed' | 'open' | 'half-open';
 
 /**
- * The result of an attempt for the circuit. `ignored`: it was cancelled, or excluded by a predicate.
- * `fatal`: another attempt cannot help, with the reason.
+ * The result of an attempt for the circuit. `ignored`: it was cancelled, or excluded by a
+ * predicate. `fatal`: another attempt cannot help, with the reason.
  */
 export type CircuitResult = 'ok' | 'failed' | 'ignored' | { readonly fatal: string };
 

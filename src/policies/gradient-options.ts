@@ -28,7 +28,9 @@ export interface GradientOptions {
   readonly smoothing?: number;
   /** The factor of the limit after a drop, from 0 to 1. Default 0.9. */
   readonly backoffRatio?: number;
-  /** Requests that may queue in the server, a number >= 0. Default: the square root of the limit. */
+  /**
+   * Requests that may queue in the server, a number >= 0. Default: the square root of the limit.
+   */
   readonly queueSize?: number;
   /** How long samples are gathered for one adjustment, in milliseconds, >= 0. Default 1000. */
   readonly windowMs?: number;

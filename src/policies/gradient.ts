@@ -33,11 +33,15 @@ export class ExponentialAverage {
   }
 }
 
-/** Samples for one adjustment (Netflix, WindowedLimit: 10), but no more than are in flight at once. */
+/**
+ * Samples for one adjustment (Netflix, WindowedLimit: 10), but no more than are in flight at once.
+ */
 const WINDOW_SAMPLES = 10;
 /** Windows in the long average (Netflix: 600). */
 const LONG_WINDOWS = 600;
-/** One adjustment takes half of the limit at the most, so that an outlier does no more (Netflix). */
+/**
+ * One adjustment takes half of the limit at the most, so that an outlier does no more (Netflix).
+ */
 const MIN_GRADIENT = 0.5;
 /** A long average of more than this multiple of the present latency is out of date (Netflix). */
 const STALE_RATIO = 2;
@@ -166,8 +170,8 @@ export class Gradient {
   }
 
   /**
-   * Adds the latency of a window to the long average, unless our own requests raised it. Returns the
-   * long average as a multiple of the latency.
+   * Adds the latency of a window to the long average, unless our own requests raised it. Returns
+   * the long average as a multiple of the latency.
    */
   #learn(shortMs: number): number {
     const suspectMs = (this.#long.value * (1 + this.#settings.tolerance)) / 2;

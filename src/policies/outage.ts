@@ -86,7 +86,9 @@ export class Outage {
     return false;
   }
 
-  /** An attempt of `epoch` was answered. @returns whether that proves that the provider is reached */
+  /**
+   * An attempt of `epoch` was answered. @returns whether that proves that the provider is reached
+   */
   answered(epoch: number): boolean {
     if (epoch < this.#refusedIn) return false;
     this.#inRow = 0;

@@ -5,8 +5,8 @@ import type { ConcurrencyPolicy } from './concurrency-policy.ts';
 import type { CompletedAttempt, Policy, RequestCost, Time } from './policy.ts';
 
 /**
- * The policy of what a request holds from its first attempt to its end, over all retries: a slot and
- * its bytes, both or none.
+ * The policy of what a request holds from its first attempt to its end, over all retries: a slot
+ * and its bytes, both or none.
  *
  * A charge is the number of charged bytes, or -1 - bytes for a request with a throttled slot: one
  * number, which avoids an allocation for each request.

@@ -38,7 +38,9 @@ export const POLICIES = {
   pace: PACE,
 } as const;
 
-/** Options that can change while requests wait and run; a policy must have been on from the start. */
+/**
+ * Options that can change while requests wait and run; a policy must have been on from the start.
+ */
 export const CHANGEABLE_KEYS = [
   'concurrency',
   'throttledConcurrency',

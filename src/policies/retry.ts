@@ -95,8 +95,8 @@ export class RetryPolicy {
   }
 
   /**
-   * @returns the delay in ms before the request returns to the backoff gate; undefined: it does not;
-   * Infinity: its deadline leaves no time for that
+   * @returns the delay in ms before the request returns to the backoff gate; undefined: it does
+   * not; Infinity: its deadline leaves no time for that
    */
   delay(verdict: Verdict, past: PastAttempts, random: Random): number | undefined {
     const { attempts, elapsedMs } = past;

@@ -8,8 +8,8 @@ export interface RecentOutcomes {
 }
 
 /**
- * Counts ended requests over a rolling window, in constant memory. It is exact except for the oldest
- * part, which leaves as a whole.
+ * Counts ended requests over a rolling window, in constant memory. It is exact except for the
+ * oldest part, which leaves as a whole.
  */
 export class OutcomeWindow {
   readonly #partMs: number;

@@ -34,8 +34,8 @@ export interface PartialVerdict
 }
 
 /**
- * Reads the answers of one family of providers, by their shape alone. It leaves answers that it does
- * not recognise to other adapters.
+ * Reads the answers of one family of providers, by their shape alone. It leaves answers that it
+ * does not recognise to other adapters.
  */
 export interface ProviderAdapter {
   /** The name of the family in messages and tables. */

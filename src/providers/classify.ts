@@ -50,8 +50,8 @@ export function withLimits(
 }
 
 /**
- * What can be learned from feedback that a user has pushed. The provider's values may be anything, so
- * unusable ones are left out. The kind comes from code, so a wrong one throws.
+ * What can be learned from feedback that a user has pushed. The provider's values may be anything,
+ * so unusable ones are left out. The kind comes from code, so a wrong one throws.
  *
  * @throws TypeError that names the field
  */

@@ -124,8 +124,8 @@ function amount(digits: string | undefined): number | undefined {
 }
 
 /**
- * `Retry-After` is always the length of the window. For the limit on concurrent requests that is far
- * too long: a place is free as soon as one of them ends.
+ * `Retry-After` is always the length of the window. For the limit on concurrent requests that is
+ * far too long: a place is free as soon as one of them ends.
  */
 function verdict(answer: ProviderResponse): PartialVerdict | undefined {
   if (answer.status !== undefined && answer.status !== 429) return undefined;

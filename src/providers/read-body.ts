@@ -44,9 +44,9 @@ function cancelQuietly(body: ReadableStream): void {
 }
 
 /**
- * Reads a copy of the body of a `Response`, as far as 64 KiB and for two seconds at the most. Then the
- * copy is cancelled: unread, it would keep in memory all that is read of the original, and cancelling
- * the original would never end.
+ * Reads a copy of the body of a `Response`, as far as 64 KiB and for two seconds at the most. Then
+ * the copy is cancelled: unread, it would keep in memory all that is read of the original, and
+ * cancelling the original would never end.
  *
  * @param done gets the text, or undefined if it did not arrive whole; never called before this
  * returns

@@ -55,9 +55,10 @@ const RESULT_KEYS = [
 ] as const;
 
 /**
- * Finds the error in a value: a body that came with status 200, `{"error": …}` without a result beside
- * it; or an answer with `statusCode` and `headers`, as undici's `request` and got have it.
- * @returns undefined for a value that is a result. Costs two property reads where it is none of these
+ * Finds the error in a value: a body that came with status 200, `{"error": …}` without a result
+ * beside it; or an answer with `statusCode` and `headers`, as undici's `request` and got have it.
+ * @returns undefined for a value that is a result. Costs two property reads where it is none of
+ * these
  */
 export function errorIn(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || isResponse(value)) return undefined;
@@ -76,8 +77,8 @@ function isRefusal(value: object): boolean {
 }
 
 /**
- * Whether the verdict recognised the error in a body. An unrecognised one is left alone: `error` may
- * be an ordinary field of that API.
+ * Whether the verdict recognised the error in a body. An unrecognised one is left alone: `error`
+ * may be an ordinary field of that API.
  */
 export function isKnownError({ kind, retry, status, outage }: Verdict): boolean {
   if (kind === 'ok') return false;

@@ -2,7 +2,10 @@ import type { LimitUnit, ReportedLimit } from '../model/feedback.ts';
 import { reported } from './headers.ts';
 import { positive, read } from './shape.ts';
 
-/** "try again in 1.2s", "retry after 6 seconds", "wait 13 seconds", "your quota will reset after 3h" and the like. */
+/**
+ * "try again in 1.2s", "retry after 6 seconds", "wait 13 seconds", "your quota will reset after 3h"
+ * and the like.
+ */
 const PHRASE = /\b(?:(?:try again|retry|wait|resets?) (?:in|after|for|at least)|wait) ~?/gi;
 /** Units of time as texts write them, in ms. */
 const UNITS_MS: ReadonlyMap<string, number> = new Map([
@@ -76,7 +79,9 @@ export function delayInBody(chain: readonly unknown[]): number | undefined {
   return undefined;
 }
 
-/** "rate limit of 30,000 input tokens per minute", "your rate limit is 480 req/min" and the like. */
+/**
+ * "rate limit of 30,000 input tokens per minute", "your rate limit is 480 req/min" and the like.
+ */
 const STATED =
   /\blimit(?:ed)?\b[^.\n]{0,60}?\b(\d{1,3}(?:,\d{3}){1,4}|\d{1,15}) (req|requests?|(?:input |output )?tokens?)(?: per | ?\/ ?)([a-z]{1,7})\b/i;
 /** "Rate limit of 15 per 60s exceeded": GitHub Models. */

@@ -11,7 +11,10 @@ const LEAST_EPOCH_MS = 1e12;
 
 /** No window is longer than a month: a later time comes from a wrong clock. */
 const LONGEST_RESET_MS = 31 * 86_400_000;
-/** No answer takes longer than an hour: a reset that has passed before that comes from a wrong clock. */
+/**
+ * No answer takes longer than an hour: a reset that has passed before that comes from a wrong
+ * clock.
+ */
 const LONGEST_PASSED_MS = 3_600_000;
 
 const PLAIN = /^\d+(?:\.\d+)?$/;

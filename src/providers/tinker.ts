@@ -5,8 +5,8 @@ import { readText } from './shape.ts';
 const CATEGORIES = ['unknown', 'server', 'user'];
 
 /**
- * A 429 names no wait: it follows from the size of the request. A polled future answers 408 until it
- * is ready, and 410 when it is lost and the request must be sent again.
+ * A 429 names no wait: it follows from the size of the request. A polled future answers 408 until
+ * it is ready, and 410 when it is lost and the request must be sent again.
  */
 function verdict({ status, chain, words }: ProviderResponse): PartialVerdict | undefined {
   const isTinker =

@@ -209,7 +209,10 @@ export class DrainLoop {
     this.isStale ||= wasStale;
   }
 
-  /** Asks the policies about a newcomer, and again if anything changed meanwhile. @returns as `Policy.wait` */
+  /**
+   * Asks the policies about a newcomer, and again if anything changed meanwhile. @returns as
+   * `Policy.wait`
+   */
   private ask(ticket: Ticket, isRetry: boolean, now: number): number {
     this.state = 'deciding';
     try {

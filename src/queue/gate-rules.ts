@@ -19,7 +19,9 @@ export interface GateRules extends Partial<QueueRules> {
   readonly hold?: Policy<number>;
   readonly check?: AdmissionCheck | undefined;
   readonly listener?: WaitListener | undefined;
-  /** Whether several streams bring requests, each with an instrumentation of its own. Default false. */
+  /**
+   * Whether several streams bring requests, each with an instrumentation of its own. Default false.
+   */
   readonly isShared?: boolean;
 }
 

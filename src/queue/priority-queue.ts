@@ -62,12 +62,12 @@ function isLower<Item, Owner>(
  * more than a `Fifo`.
  *
  * A waiter that is moved to another priority gets a bucket of its own, because it may have waited
- * longer than those of that priority: O(log buckets), and a search for the place that it leaves.
- * It goes before waiters of its new priority that arrived at the same time.
+ * longer than those of that priority: O(log buckets), and a search for the place that it leaves. It
+ * goes before waiters of its new priority that arrived at the same time.
  *
  * Cancelled waiters are counted, but their places are unknown: each is skipped when its turn comes,
- * and when they outnumber the others all are swept out. The cost of a sweep is covered by the pushes
- * of the cancelled, so each costs O(1), amortised.
+ * and when they outnumber the others all are swept out. The cost of a sweep is covered by the
+ * pushes of the cancelled, so each costs O(1), amortised.
  */
 export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
   /** Whether a waiter was cancelled, or has moved. */

@@ -39,7 +39,9 @@ export interface Queue<Item, Owner> {
   replace(item: Item): void;
   /** Takes the head out. */
   shift(): void;
-  /** Shows all places, in any order, those of cancelled waiters too. Nothing may change meanwhile. */
+  /**
+   * Shows all places, in any order, those of cancelled waiters too. Nothing may change meanwhile.
+   */
   each(show: ShowWaiter<Item, Owner>): void;
   /**
    * Gives a waiter another priority, if it waits here; since when it waits stays. It must not be

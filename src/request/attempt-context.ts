@@ -66,8 +66,8 @@ export class AttemptContext {
   /**
    * The same for any rate limit, by its name. Limits with `charge: 'settle'` or `'actual'` are
    * charged the recorded amount. After the end of the attempt it has no effect.
-   * @throws RangeError or TypeError for a value that is no amount; UnknownLimitError for a name that
-   * no limit has
+   * @throws RangeError or TypeError for a value that is no amount; UnknownLimitError for a name
+   * that no limit has
    */
   get record(): (limit: string, amount: number) => void {
     return (limit, amount) => {

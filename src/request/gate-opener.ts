@@ -134,8 +134,8 @@ export function withoutStreams<O extends AdjustableOptions>(
 }
 
 /**
- * Applies the limits of a stream while `out` is subscribed. A wrong limit, or an error of the stream,
- * errors `out`; its completion leaves the last limit in force.
+ * Applies the limits of a stream while `out` is subscribed. A wrong limit, or an error of the
+ * stream, errors `out`; its completion leaves the last limit in force.
  */
 export function followLimit(
   out: Subscriber<never>,

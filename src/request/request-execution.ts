@@ -236,7 +236,10 @@ export class RequestExecution<T, R>
     }
   }
 
-  /** @param at the time; NaN: it was not read. @returns whether the deadline has passed, which ends it */
+  /**
+   * @param at the time; NaN: it was not read. @returns whether the deadline has passed, which ends
+   * it
+   */
   private isLate(at: number): boolean {
     const { retry, clock } = this.dispatch;
     const { deadlineMs } = retry;

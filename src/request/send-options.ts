@@ -30,17 +30,21 @@ export interface RetryOptions {
    * and Infinity: no bound for 429, 503 and 529.
    */
   readonly maxAttempts?: number;
-  /** Attempts for a request that meets 408, 409 or another 5xx, or a timeout, an integer >= 1; Infinity: no bound. Default 3. */
+  /**
+   * Attempts for a request that meets 408, 409 or another 5xx, or a timeout, an integer >= 1;
+   * Infinity: no bound. Default 3.
+   */
   readonly failedAttempts?: number;
   /**
-   * How long an attempt may take, its body included, in ms, >= 1; Infinity: no bound. Then its signal
-   * aborts, and it has failed with an `AttemptTimeoutError`. Default 600,000.
+   * How long an attempt may take, its body included, in ms, >= 1; Infinity: no bound. Then its
+   * signal aborts, and it has failed with an `AttemptTimeoutError`. Default 600,000.
    */
   readonly attemptTimeoutMs?: number;
   /**
-   * How long a request may take, from its arrival to its result, in ms, >= 1: waiting, in an attempt and
-   * between attempts. Then it fails with a `DeadlineExceededError`, as it does earlier if no time is
-   * left for another attempt; an attempt that runs has its signal aborted. Default: no bound.
+   * How long a request may take, from its arrival to its result, in ms, >= 1: waiting, in an
+   * attempt and between attempts. Then it fails with a `DeadlineExceededError`, as it does earlier
+   * if no time is left for another attempt; an attempt that runs has its signal aborted. Default:
+   * no bound.
    */
   readonly deadlineMs?: number;
   /**

@@ -30,8 +30,8 @@ export interface RequestOptions<T> {
 /** Options of a stream's requests that may be found by an id. */
 export interface NamedRequestOptions<T> extends RequestOptions<T> {
   /**
-   * Returns the id of a request, by which `setPriority` finds it. Any value; undefined: it has none.
-   * Several requests may have the same. Default: none has one.
+   * Returns the id of a request, by which `setPriority` finds it. Any value; undefined: it has
+   * none. Several requests may have the same. Default: none has one.
    */
   readonly id?: (value: T) => unknown;
 }

@@ -1,4 +1,7 @@
-/** Sizes of chat requests and of their messages: OpenAI chat and responses, Anthropic messages, Google contents. */
+/**
+ * Sizes of chat requests and of their messages: OpenAI chat and responses, Anthropic messages,
+ * Google contents.
+ */
 import { jsonBytes } from './json.ts';
 import { partMediaBytes } from './media.ts';
 import { isList, isObject } from './traversal.ts';
@@ -40,7 +43,9 @@ export function messageBytes(message: unknown, counted: CountedContent): number 
   return isList(tool_calls) ? bytes + jsonBytes(tool_calls) : bytes;
 }
 
-/** The bytes of a text, a part, an object with `parts`, or a list of parts; null and undefined: 0. */
+/**
+ * The bytes of a text, a part, an object with `parts`, or a list of parts; null and undefined: 0.
+ */
 function contentBytes(content: unknown, counted: CountedContent, depth = 0): number {
   if (typeof content === 'string') return Buffer.byteLength(content);
   if (content === undefined || content === null) return 0;

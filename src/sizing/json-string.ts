@@ -49,7 +49,10 @@ const BACKSLASH = 0x5c;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what JSON escapes
 const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/gu;
 
-/** One for `\n` and its like, five for `\u001f` and its like, three for a surrogate (6 instead of 3). */
+/**
+ * One for `\n` and its like, five for `\u001f` and its like, three for a surrogate (6 instead of
+ * 3).
+ */
 function escapeExtra(code: number): number {
   if (code >= 0xd800) return 3;
   // 0x0b has no letter of its own.

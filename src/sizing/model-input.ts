@@ -1,4 +1,7 @@
-/** Inputs of sampling and training APIs that take tokens and images rather than text, and their sizes. */
+/**
+ * Inputs of sampling and training APIs that take tokens and images rather than text, and their
+ * sizes.
+ */
 import { mediaBytes } from './media.ts';
 import { isList, isObject, sumItems } from './traversal.ts';
 

@@ -30,7 +30,7 @@ export const ATTRIBUTES = {
   resends: 'http.request.resend_count',
 } as const;
 
-/** The names of spans. `docs/src/telemetry-tables.ts` describes them. */
+/** The names of spans, which `docs/src/telemetry-tables.ts` describes. */
 export const SPAN_NAMES = {
   request: 'headgate.request',
   wait: 'headgate.wait',
@@ -49,7 +49,7 @@ export const EVENT_NAMES = {
   suspended: 'headgate.suspended',
 } as const;
 
-/** How many values of an attribute, as names of rate limits, have a series of their own. */
+/** How many values of an attribute (such as names of rate limits) have a series of their own. */
 export const MOST_VALUES = 20;
 
 /** The value that stands for all values beyond the bound. */
@@ -86,7 +86,7 @@ const CLASS_NAME = /^[A-Za-z_$][\w$]{0,63}$/;
  */
 export function errorTypeOf({ verdict }: Ticket, error: unknown): string {
   const { kind, status } = verdict ?? {};
-  // A failure after a good answer has no status of its own.
+  // A failure after a successful answer has no status of its own.
   if (status !== undefined && kind !== 'ok') return String(status);
   if (isError(error)) return classOf(error);
   return error === undefined || error === null ? 'unknown' : typeof error;
@@ -146,7 +146,7 @@ function adapted(
   return { what, reason, from, to };
 }
 
-/** Undefined: the fact is no move of the adaptive limit or rate. */
+/** The adaptation that an event reports; undefined: the event is about something else. */
 export function adaptationOf(fact: PolicyEvent): Adaptation | undefined {
   switch (fact.kind) {
     case 'rateAdapted':
@@ -166,13 +166,13 @@ export function adaptationOf(fact: PolicyEvent): Adaptation | undefined {
 /** The attributes of the event of an adaptation. */
 export function attributesOf(kind: string, { reason, from, to }: Adaptation): EventAttributes {
   const attributes = stateOf(kind, reason);
-  // A rate that nothing bounded is no number that a span can hold.
+  // An unbounded rate is infinite, which a span attribute cannot hold.
   if (Number.isFinite(from)) attributes[ATTRIBUTES.from] = from;
   if (Number.isFinite(to)) attributes[ATTRIBUTES.to] = to;
   return attributes;
 }
 
-/** The same for an outage of the provider. */
+/** The attributes of a span event for an outage of the provider; undefined for other events. */
 export function outageOf(fact: PolicyEvent): EventAttributes | undefined {
   switch (fact.kind) {
     case 'outageStarted':
@@ -184,7 +184,9 @@ export function outageOf(fact: PolicyEvent): EventAttributes | undefined {
   }
 }
 
-/** The same for a decision on a long wait. */
+/**
+ * The attributes of a span event for a suspension after a long wait; undefined for other events.
+ */
 export function suspensionOf(fact: PolicyEvent): EventAttributes | undefined {
   if (fact.kind !== 'suspended') return undefined;
   const { onLongWait, reason, at, untilAt } = fact;

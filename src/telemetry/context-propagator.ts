@@ -3,10 +3,11 @@ import type { ClosedChunk, Instrumentation } from '../model/instrumentation.ts';
 import type { ChunkReason } from '../model/sized.ts';
 
 /**
- * The active context; where it has no values, the root context. A program can load the API twice, as
- * an ES module and as CommonJS: each copy has a root context of its own, and the context manager
- * gives that of one of them. The API cannot tell what a context holds, so this looks at the field of
- * its only implementation. Where that is missing, a request without a context costs as much as one with it.
+ * The active context, or `ROOT_CONTEXT` if the active context has no values. A program can load the
+ * API twice, as an ES module and as CommonJS. Each copy has its own root context, and the context
+ * manager returns the root context of one of them. The API has no function that tells whether a
+ * context is empty, so this reads a private field of the API's only implementation. Without that
+ * field, an empty context is kept like any other, which only costs memory.
  */
 export function activeContext(): Context {
   const active: Context & { readonly _currentContext?: { readonly size?: unknown } } =
@@ -21,8 +22,8 @@ export function runIn(wanted: Context, run: () => void): void {
 }
 
 /**
- * Whether a context manager is registered, so that there are contexts at all. Nothing runs in a
- * context for that: the first such run makes every promise of the process slower, on Node 20.
+ * Whether a context manager is registered. This binds a function and does not run it in a context:
+ * on Node 20, the first function that runs in a context makes every promise of the process slower.
  */
 export function areContextsCarried(): boolean {
   const target = () => {};
@@ -36,7 +37,7 @@ export function areContextsCarried(): boolean {
 export class ContextPropagator implements Instrumentation {
   readonly #contexts = new WeakMap<object, Context>();
 
-  /** Without a context nothing is remembered. */
+  /** Whether there is a context to remember. */
   needsArrival(): boolean {
     return activeContext() !== ROOT_CONTEXT;
   }

@@ -31,12 +31,12 @@ export class Counts {
     for (const value of from) this.#counts.set(value, this.#entry(value));
   }
 
-  /** The empty value: without the attribute. */
+  /** Adds to the counter of a value. The counter of the empty value has no such attribute. */
   add(value: string, by = 1): void {
     this.#of(value).count += by;
   }
 
-  /** Raises the counter of a value, if it is lower. */
+  /** Raises the counter of a value to `to`, unless it is higher already. */
   raise(value: string, to: number): void {
     const entry = this.#of(value);
     entry.count = Math.max(entry.count, to);
@@ -66,7 +66,7 @@ export class Counts {
   }
 }
 
-/** The counters of workers that share the limits of one key, from 0. */
+/** The counters of a process that shares the limits of one key with others. All begin at 0. */
 export class FleetCounts {
   readonly #name: Attributes;
   readonly #calls: Counts;

@@ -1,7 +1,7 @@
 import { ATTRIBUTES } from './attributes.ts';
 import { counter, gauge, histogram, type Metric } from './meter.ts';
 
-/** Seconds: from a store on the same machine to one that is as good as away. */
+/** Seconds: from a store on the same machine to a store that hardly answers. */
 const CALL_SECONDS = [
   0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
 ];
@@ -14,15 +14,10 @@ export const FLEET_METRICS = {
     'headgate.fleet.share',
     '1',
     [],
-    'the part of the shared limits that is this process’s while they are short',
+    'the part of the shared limits that this process gets while they are short',
   ),
   fleetWorkers: {
-    ...gauge(
-      'headgate.fleet.workers',
-      '{worker}',
-      [],
-      'workers that the shared store has heard of',
-    ),
+    ...gauge('headgate.fleet.workers', '{worker}', [], 'workers that the shared store knows'),
     together: 'greatest',
   },
   fleetLeads: gauge(
@@ -50,7 +45,7 @@ export const FLEET_METRICS = {
     'headgate.store.calls',
     '{call}',
     [outcome],
-    'calls of the shared store, by whether they were answered (`ok`), or failed or were too slow (`failed`) and were repeated',
+    'calls of the shared store: answered (`ok`), or failed or too slow, and then repeated (`failed`)',
   ),
   storeDuration: histogram(
     'headgate.store.duration',
@@ -63,6 +58,6 @@ export const FLEET_METRICS = {
     'headgate.store.lost_leases',
     '{lease}',
     [],
-    'how often this process was silent for so long that it lost the slots and bytes that it held',
+    'how often this process lost its slots and bytes because it had not called the store for too long',
   ),
 } as const satisfies Record<string, Metric & { readonly together?: 'sum' | 'greatest' }>;

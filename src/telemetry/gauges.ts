@@ -7,21 +7,24 @@ import type { ObservedKey } from './instruments.ts';
 import type { Metric } from './meter.ts';
 import { type GaugeMetric, METRICS } from './metrics.ts';
 
-/** Open gates. Only their creator keeps this object alive. */
+/** One open gate. Only the function that closes it keeps this object alive. */
 interface Instance {
   readonly read: () => GaugeSnapshot;
 }
 
 /**
- * The open gates of one name. Gates that were dropped without being closed, as a limiter may be, are
- * removed when they are garbage-collected.
+ * The open gates of one name. Gates that were dropped without being closed, as a limiter may be,
+ * are removed when they are garbage-collected.
  */
 export class Instances {
   readonly #instances = new Set<WeakRef<Instance>>();
-  /** The progress of the last closed instance; it stays until there is another. */
+  /** The progress of the last closed gate, reported until an open gate has a progress. */
   #lastProgress: GaugeSnapshot['progress'];
 
-  /** @returns a function that closes them, which must be kept while they are open */
+  /**
+   * @returns a function that closes the gate. Keep it: the gate's entry is garbage-collected with
+   * it
+   */
   open(read: () => GaugeSnapshot): () => void {
     const instance: Instance = { read };
     const reference = new WeakRef(instance);
@@ -49,13 +52,14 @@ export class Instances {
   }
 }
 
-/** Every mode has a value from the start. */
+/** Every mode is reported from the start, as 0. */
 const NO_MODE: Readonly<Record<Mode, number>> = { normal: 0, throttled: 0, outage: 0 };
 
 /**
- * The gauges of one name. The values of several instances become one as the gauge's description
- * says, and the gravest of their modes is in force. A series that was reported once is reported for
- * ever, as 0 if it is gone: otherwise back ends would keep its last value.
+ * The gauges of one name. Several instances report one value: their sum or the greatest, as the
+ * gauge's description says, and the most serious of their modes. A series that was reported once is
+ * always reported, with 0 after its source has closed: otherwise back ends would show its last
+ * value for a while.
  */
 export class Gauges {
   readonly #name: Attributes;

@@ -29,7 +29,9 @@ export function instrumentsOf(meter: Meter): Instruments {
   return { histograms, observed } as unknown as Instruments;
 }
 
-/** Aggregated by its factory, else an instrument of the SDK, which looks each series up by value. */
+/**
+ * The histogram that the meter's factory makes, or else an instrument of the SDK, which is slower.
+ */
 export function histogramOf(meter: Meter, metric: Metric): RecorderOf {
   const aggregated = histogramFactories.get(meter)?.(metric);
   if (aggregated !== undefined) return aggregated;
@@ -40,8 +42,9 @@ export function histogramOf(meter: Meter, metric: Metric): RecorderOf {
 }
 
 /**
- * The recorders of one histogram, for one name: without an attribute, and by the value of its first.
- * They are kept, so that a request that records a value makes no attributes.
+ * The recorders of one histogram, for one name: one without attributes, and one for each value of
+ * its first attribute. They are kept, so that no attributes have to be made for each recorded
+ * value.
  */
 function recordersOf(recorderOf: RecorderOf, name: Attributes, key: string) {
   const byValue = new Map<string, Recorder>();
@@ -51,8 +54,8 @@ function recordersOf(recorderOf: RecorderOf, name: Attributes, key: string) {
     /** Without the attribute. */
     plain: recorderOf(name),
     /**
-     * @param value of the first attribute; who calls this bounds how many there are
-     * @param limit the named rate limit, for an attribute more
+     * @param value of the first attribute; the caller bounds the number of values
+     * @param limit the named rate limit, for a second attribute
      */
     of(value: string, limit?: string): Recorder {
       const label = limit && limits.of(limit);

@@ -57,11 +57,11 @@ export interface Recorder {
 /** Finds or makes the series of a histogram that has these attributes. */
 export type RecorderOf = (attributes: Attributes) => Recorder;
 
-/** Makes the histograms of a meter in place of its SDK. */
+/** Makes the histograms of a meter instead of its SDK. */
 export type HistogramFactory = (metric: Metric) => RecorderOf;
 
 /**
- * Factories by the meters whose histograms they make. Entered before anything uses the meter; for any
- * other meter its SDK makes them.
+ * The histogram factory of each meter that has one. A factory is entered before the meter is used.
+ * For any other meter the SDK makes the histograms.
  */
 export const histogramFactories = new WeakMap<Meter, HistogramFactory>();

@@ -1,11 +1,11 @@
-/** All metrics. Dashboards and documents use this table. */
+/** All metrics. The dashboards and the reference are made from this table. */
 import type { PolicyMetric } from '../model/gauge.ts';
 import { POLICY_METRICS, type PolicyMetricKey } from '../policies/policies.ts';
 import { ATTRIBUTES } from './attributes.ts';
 import { FLEET_METRICS } from './fleet-metrics.ts';
 import { counter, gauge, histogram, type Metric, upDown } from './meter.ts';
 
-/** A gauge, and how the values of several instances become one. */
+/** A gauge, and whether the values of several instances are added or the greatest is reported. */
 export interface GaugeMetric extends Metric, Pick<PolicyMetric, 'together'> {
   readonly instrument: 'gauge';
 }
@@ -30,7 +30,7 @@ const OWN_METRICS = {
     'headgate.requests',
     '{request}',
     [outcome],
-    'requests that have ended, by how',
+    'requests that have ended, by outcome',
   ),
   requestDuration: histogram(
     'headgate.request.duration',
@@ -43,56 +43,56 @@ const OWN_METRICS = {
     'headgate.gate.wait.duration',
     's',
     [gate, limit],
-    'how long requests waited for what, of those that had to wait',
+    'how long requests waited, by gate and named limit; only requests that had to wait',
     SECONDS,
   ),
-  queued: upDown('headgate.request.queued', '{request}', [gate], 'requests that wait, by what for'),
+  queued: upDown('headgate.request.queued', '{request}', [gate], 'requests that wait, by gate'),
   active: upDown('headgate.request.active', '{request}', [], 'attempts in flight'),
   requestSize: counter('headgate.request.size', 'By', [], 'bytes of requests that were sent'),
   estimate: histogram(
     'headgate.request.estimate',
     'By',
     [kind],
-    'sizes that `byteEstimate` has estimated, by what from',
+    'sizes that `byteEstimate` has estimated, by the kind of the item',
     BYTES,
   ),
   estimateRatio: histogram(
     'headgate.byte_estimate.ratio',
     '1',
     [unit],
-    'estimated / really used, as answers tell it or `context.record` does, in bytes or tokens',
+    'estimated / used amount, in bytes or tokens; answers or `context.record` report the used amount',
     RATIOS,
   ),
   rateDenied: counter(
     'headgate.rate_limit.denied',
     '{decision}',
     [limit],
-    'how often a rate limit refused a request, or let the first of the queue wait: not how many wait',
+    'how often a rate limit refused a request or made the head of the queue wait; not how many wait',
   ),
   attempts: counter(
     'headgate.attempts',
     '{attempt}',
     [errorType],
-    'calls to the API that have ended; less the requests: retries',
+    'calls to the API that have ended; their number minus the number of requests is that of retries',
   ),
   tokens: counter(
     'headgate.tokens',
     '{token}',
     [],
-    'tokens that answers say they have used, or that were recorded',
+    'used tokens, as answers or `context.record` report them',
   ),
   attemptDuration: histogram(
     'headgate.attempt.duration',
     's',
     [errorType],
-    'how long calls to the API took, of those whose end was waited for',
+    'how long calls to the API took; calls that were abandoned are left out',
     SECONDS,
   ),
   givenUp: counter(
     'headgate.request.given_up',
     '{request}',
     [gate],
-    'requests that ended while they waited, by what for: aborted, timed out, or given up for others',
+    'requests that ended while they waited, by gate: aborted, timed out, or evicted for others',
   ),
   paused: gauge('headgate.paused', '1', [], '1: the limiter is paused, and sends nothing'),
   mode: gauge('headgate.mode', '1', [mode], '1: in this mode'),
@@ -100,7 +100,7 @@ const OWN_METRICS = {
     'headgate.backoff.duration',
     's',
     [source],
-    'how much each 429 has put off the opening of the backoff gate',
+    'by how much each 429 has delayed the opening of the backoff gate',
     SECONDS,
   ),
   ...FLEET_METRICS,
@@ -108,37 +108,32 @@ const OWN_METRICS = {
     'headgate.adaptations',
     '{change}',
     [what, reason],
-    'changes of the adaptive rate or limit, by why',
+    'changes of the adaptive rate or limit, by reason',
   ),
   suspensions: counter(
     'headgate.suspensions',
     '{decision}',
     [reason],
-    'decisions for all requests that wait: the API takes nothing for long, or cannot be reached',
+    'decisions for all waiting requests: the API accepts nothing for long, or cannot be reached',
   ),
   rateCuts: counter(
     'headgate.rate.cuts',
     '{cut}',
     [],
-    'how often a 429 had the adaptive rate measured anew',
+    'how often the adaptive rate was measured anew after a 429',
   ),
   chunkSize: histogram('headgate.chunk.size', '{item}', [], 'items in a chunk', ITEMS),
-  chunkFlushes: counter(
-    'headgate.chunk.flushes',
-    '{chunk}',
-    [reason],
-    'chunks, by why they closed',
-  ),
-  progressCompleted: gauge('headgate.progress.completed', '{request}', [], 'ended, well or not'),
+  chunkFlushes: counter('headgate.chunk.flushes', '{chunk}', [reason], 'closed chunks, by reason'),
+  progressCompleted: gauge('headgate.progress.completed', '{request}', [], 'ended requests'),
   progressExpected: gauge(
     'headgate.progress.expected',
     '{request}',
     [],
-    'requests that there will be',
+    'the total number of requests',
   ),
 } as const satisfies Record<string, Metric>;
 
-/** All metrics: the gauges of policies are as these describe them. */
+/** All metrics, with the gauges that the policies define. */
 export const METRICS: typeof OWN_METRICS & Readonly<Record<PolicyMetricKey, GaugeMetric>> = {
   ...OWN_METRICS,
   ...gaugesOf(POLICY_METRICS),

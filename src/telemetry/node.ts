@@ -18,7 +18,7 @@ import {
 
 export type { StartOptions } from './node/start-options.ts';
 
-/** Where Prometheus expects a page of metrics (the default of OpenTelemetry). */
+/** The default port of OpenTelemetry's Prometheus exporter. */
 const DEFAULT_PORT = 9464;
 const DEFAULT_HOST = '127.0.0.1';
 /** How long a shutdown may take. */
@@ -26,23 +26,25 @@ const SHUTDOWN_MS = 5_000;
 
 /** Running telemetry. */
 export interface Telemetry {
-  /** The metrics page; undefined if there is none. */
+  /** The address of the metrics page; undefined: there is none. */
   readonly prometheusUrl: string | undefined;
-  /** The endpoint of traces; undefined if there is none. */
+  /** The OTLP endpoint of traces; undefined: there is none. */
   readonly tracesEndpoint: string | undefined;
-  /** The endpoint of metrics beside the page; undefined if there is none. */
+  /** The OTLP endpoint of metrics; undefined: there is none. */
   readonly metricsEndpoint: string | undefined;
-  /** Exports the rest and stops, within 5 s even if an endpoint does not answer. Never rejects. */
+  /**
+   * Exports what is left, then stops; within 5 s even if an endpoint does not answer. Never
+   * rejects.
+   */
   shutdown(): Promise<void>;
 }
 
 /**
  * Starts an OpenTelemetry SDK for programs that have none: a metrics page for Prometheus, and
  * traces and metrics by OTLP if an endpoint is given. Start it before you make limiters and
- * streams. A later failure is one line on standard error, and affects no request.
+ * streams. Each later failure is one line on standard error, and affects no request.
  *
- * @throws RangeError or TypeError that names a wrong option; Error that says what to install, where
- * packages are missing
+ * @throws RangeError or TypeError that names a wrong option; Error that names the missing packages
  * @example
  * const telemetry = await startTelemetry({ serviceName: 'labeller' });
  * console.log(telemetry.prometheusUrl); // http://127.0.0.1:9464/metrics
@@ -74,7 +76,7 @@ export async function startTelemetry(options: StartOptions): Promise<Telemetry> 
     const target = environment.metricsEndpoint ? undefined : endpoint;
     readers.push(metricReader(packages, target, aggregation, lose));
   }
-  // For other protocols the SDK makes the exporters from the environment.
+  // Leave other protocols and exporters to the SDK, which reads them from the environment.
   const isOther = environment.isOtherProtocol || environment.traces?.some(isOtherExporter) === true;
   const processors =
     tracesEndpoint === undefined
@@ -92,13 +94,14 @@ export async function startTelemetry(options: StartOptions): Promise<Telemetry> 
   const isFirst = globalMeter() === undefined;
   sdk.start();
   const meter = globalMeter();
-  // Where another SDK is registered already, headgate's metrics stay with it.
+  // If another SDK was registered first, headgate's metrics stay with that SDK.
   if (isFirst && meter !== undefined && readers.every((each) => wantsAggregated(each, packages))) {
     histogramFactories.set(meter, aggregation.make);
   }
   let ending: Promise<void> | undefined;
   const shutdown = () => {
-    // A shutdown that fails because of an export adds no information.
+    // If an export has failed before, its message was printed: the shutdown fails for the same
+    // reason.
     ending ??= end(sdk, page, warn, () => isLost);
     return ending;
   };
@@ -112,7 +115,7 @@ const NOTHING: Telemetry = {
   shutdown: async () => {},
 };
 
-/** The OTLP endpoint of a signal: of the environment, else of the options. */
+/** The OTLP endpoint of a signal, from the environment or else from the options. */
 function endpointOf(
   exporters: readonly string[] | undefined,
   fromEnvironment: string | undefined,
@@ -159,8 +162,8 @@ function samplerOf(
 }
 
 /**
- * Tells this process apart from others of the same name, whose series would be one. What
- * OTEL_RESOURCE_ATTRIBUTES says outweighs it.
+ * Attributes that distinguish this process from others of the same name: without them all would
+ * report the same series. OTEL_RESOURCE_ATTRIBUTES takes precedence.
  */
 function resourceOf({ resources }: Packages, { serviceVersion }: StartOptions) {
   const version = serviceVersion ?? process.env.npm_package_version;
@@ -172,7 +175,7 @@ function resourceOf({ resources }: Packages, { serviceVersion }: StartOptions) {
   return own.merge(resources.detectResources({ detectors: [resources.envDetector] }));
 }
 
-/** Those of the SDK, without the arguments of the program: they may hold a key or a password. */
+/** The SDK's detectors, without the program's arguments: these may contain a key or a password. */
 function detectorsOf({ resources }: Packages): ResourceDetector[] {
   const { envDetector, processDetector, hostDetector } = resources;
   const program: ResourceDetector = {

@@ -32,14 +32,14 @@ export class RequestSpan {
   readonly #inside: Context;
   /** The wall clock at arrival, in ms. */
   readonly #arrivedAt: number;
-  /** When its span starts: no span below it starts before. */
+  /** The start of the request's span. None of its child spans starts earlier. */
   readonly #startedAt: number;
   #attempt: Span | undefined = undefined;
   #lastAttempt: SpanContext | undefined = undefined;
   #errorType: string | undefined = undefined;
 
   /**
-   * @param span that of the request, which has just started
+   * @param span the request's span, which has just started
    * @param inside the context of the request's arrival, with that span as active span
    * @param arrivedAt the wall clock at arrival, in ms
    */
@@ -159,19 +159,19 @@ function fail(span: Span, errorType: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-/** What the metrics, or the spans, of one name keep of a request. */
+/** The notes that the metrics, or the spans, of one name keep about a request. */
 export class Note implements TicketNote {
   readonly owner: object;
   next: TicketNote | undefined;
-  /** How old the request was when its present attempt began, in ms; NaN: none runs. */
+  /** The age of the request when its present attempt began, in ms; NaN: no attempt runs. */
   startedMs = Number.NaN;
-  /** Its age when an attempt ended well, in ms; NaN until then. */
+  /** The age of the request when an attempt succeeded, in ms; NaN until then. */
   answeredMs = Number.NaN;
-  /** The type of its last error, if no attempt has gone well since. */
+  /** The type of the last error, if no attempt has succeeded since. */
   failure: string | undefined = undefined;
-  /** The context of its arrival with its span, whether recorded or not. */
+  /** The context of the request's arrival with its span, recorded or not. */
   inside: Context | undefined = undefined;
-  /** Its spans. Undefined: they are not recorded, or have ended. */
+  /** The request's spans; undefined: they are not recorded, or have ended. */
   span: RequestSpan | undefined = undefined;
 
   /** Adds itself to the notes of a ticket. */

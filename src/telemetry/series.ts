@@ -22,18 +22,18 @@ import { joined, WaitParts } from './wait-parts.ts';
 const OUTCOMES = ['ok', 'failed', 'rejected', 'cancelled', 'reclaimed'] as const;
 const REASONS = ['items', 'bytes', 'delay', 'complete'] as const;
 const SUSPENSIONS = ['longWait', 'quota', 'billing', 'unreachable'] as const;
-/** How many error types have their own series: others', and headgate's own beside them. */
+/** How many error types have their own series: those of other packages, and those of headgate. */
 const MOST_ERRORS = 10;
 const MOST_OWN_ERRORS = 20;
 /**
- * These always have a series of their own, from 0: a rate query misses the first value of a series
- * that begins later.
+ * These statuses always have a series of their own, from 0: a rate query misses the first value of
+ * a series that begins later.
  */
 const KNOWN_ERRORS = ['429', '500', '503', '529'];
 
 /**
- * The metrics of all limiters and streams of one name: numbers that are read when metrics are
- * collected, and histograms of values of single requests.
+ * The metrics of all limiters and streams of one name: counters and gauges that are read when
+ * metrics are collected, and histograms of values of single requests.
  */
 export class Series implements Instrumentation {
   readonly #histograms: Histograms;
@@ -54,12 +54,12 @@ export class Series implements Instrumentation {
   #running = 0;
   /** Requests that wait for the delay between two attempts. */
   readonly #retrying = new Set<Ticket>();
-  /** The parts of waits, which are reported one after the other. */
+  /** Collects the parts of waits, which the gate reports one by one. */
   readonly #parts = new WaitParts();
   #bytes = 0;
   #tokens = 0;
   #rateCuts = 0;
-  /** Undefined until the shared store is called: there may be none. */
+  /** Undefined until the shared store is called: most programs have none. */
   #fleet: FleetCounts | undefined;
 
   constructor(name: string, instruments: Instruments) {
@@ -109,7 +109,7 @@ export class Series implements Instrumentation {
   }
 
   attemptStarted(ticket: Ticket, attempt: number): void {
-    // The gate has read the clock in this turn: reading it again would cost more than it is worth.
+    // Use the time that the gate has just read: reading the clock again is not worth its cost.
     const startedMs = attempt === 1 ? ticket.startedAt - ticket.arrivedAt : Number.NaN;
     const note = noteOf(ticket, this) ?? new Note(ticket, this);
     if (Number.isNaN(note.startedMs)) this.#running += 1;
@@ -181,7 +181,7 @@ export class Series implements Instrumentation {
       this.#running -= 1;
       this.#attempts.add(outcome === 'ok' ? '' : outcome);
     }
-    // The wait of an abandoned request says nothing about latency.
+    // The duration of an abandoned request says nothing about latency.
     if (outcome === 'cancelled' || outcome === 'reclaimed') return;
     const recorder =
       outcome === 'ok'
@@ -190,7 +190,8 @@ export class Series implements Instrumentation {
             (ticket.refusal === undefined ? note?.failure : undefined) ??
               this.#typeOf(ticket, ticket.refusal),
           );
-    // Most end with their answer: to read the clock once more would cost more than happened since.
+    // Most requests end with their answer: use its time, because reading the clock again costs
+    // more.
     const answeredMs = note?.answeredMs ?? Number.NaN;
     recorder.record((Number.isNaN(answeredMs) ? ticket.ageMs : answeredMs) / 1000);
   }
@@ -199,7 +200,7 @@ export class Series implements Instrumentation {
     return this.#instances.open(read);
   }
 
-  /** Reports all metrics that are no histograms. */
+  /** Reports all counters and gauges. */
   observe(observe: Observe): void {
     const tell = (key: ObservedKey, counts: Counts) =>
       counts.each((count, attributes) => observe(key, count, attributes));
@@ -214,7 +215,7 @@ export class Series implements Instrumentation {
     const snapshots = this.#instances.read();
     for (const { gauges = {}, waiting } of snapshots) {
       const { rateCeiling, rateLimit = {} } = gauges;
-      // A rate adapts: its changes count from 0.
+      // There is an adaptive rate: report its changes from 0.
       if (rateCeiling !== undefined) this.#countFromZero('rate', ['rejected', 'accepted']);
       for (const name of Object.keys(rateLimit)) this.#denied.add(name, 0);
       for (const [gate] of waiting) this.#givenUp.add(gate, 0);

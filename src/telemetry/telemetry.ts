@@ -10,12 +10,12 @@ import { globalMeter, SCOPE } from './meter.ts';
 import { Series } from './series.ts';
 import { Tracing } from './tracing.ts';
 
-/** How many names have their own series; later ones count as `_OTHER`. */
+/** How many names have their own series. Later names share `_OTHER`. */
 const MOST_NAMES = 100;
 
 /**
- * The series of one meter, by name. Two callbacks that observe the same attributes would overwrite
- * each other, so there is one, and all instances of one name share a series.
+ * The series of one meter, by name. All instances of one name share a series, and one callback
+ * reports all series: two callbacks that observe the same attributes would overwrite each other.
  */
 class Registry {
   readonly #instruments: Instruments;
@@ -60,13 +60,13 @@ function seriesOf(meter: Meter, name: string): Series {
   return registry.seriesOf(name);
 }
 
-/** Names whose tracing is shared. */
+/** The most names of one tracer whose `Tracing` is kept and shared. */
 const MOST_TRACED = 100;
 
 const tracings = new WeakMap<Tracer, Map<string, Tracing>>();
 
 /**
- * The span maker of a name. All users of one tracer and name share it, because the operators of one
+ * The `Tracing` of a name. All users of one tracer and name share it, because the operators of one
  * stream report the same requests to it.
  */
 function tracingOf(tracer: Tracer, name: string): Tracing {
@@ -82,23 +82,23 @@ function tracingOf(tracer: Tracer, name: string): Tracing {
   return tracing;
 }
 
-/** Carries contexts where nothing is traced. */
+/** Restores contexts if metrics are on and spans are off. */
 const CARRIER = new ContextPropagator();
 
-/** Where metrics and spans go. */
+/** The destination of metrics and spans. */
 export interface TelemetryOptions {
-  /** Default: of the meter provider that is registered when the limiter or stream is made. */
+  /** Default: a meter of the provider that is registered when the limiter or stream is made. */
   readonly meter?: Meter;
-  /** Default: of the tracer provider that is registered then. */
+  /** Default: a tracer of the provider that is registered then. */
   readonly tracer?: Tracer;
-  /** `sampled` (default): spans of the requests that the sampler, or their caller, has chosen. */
+  /** `sampled` (default): spans for the requests that the sampler, or their caller, has chosen. */
   readonly spans?: 'sampled' | 'off';
 }
 
-/** Names what is observed, and selects its telemetry. */
+/** Names an instrumented limiter or stream, and selects its telemetry. */
 export interface InstrumentationOptions {
   /**
-   * Distinguishes its metrics and spans. Use few names, and never a key or an id. Default
+   * The name in its metrics and spans. Use few names, and never an API key or an id. Default
    * `default`.
    */
   readonly name?: string;
@@ -123,10 +123,10 @@ function checkInstrumentationOptions({ name, telemetry }: InstrumentationOptions
 }
 
 /**
- * The instrumentation that makes metrics and spans. Every operator and limiter has one without being
- * asked: this one is for code of yours that reports requests as they do.
+ * Returns the instrumentation that makes metrics and spans. Operators and limiters create it by
+ * themselves; use this for your own code that reports requests as they do.
  *
- * @returns undefined where no SDK is registered: then nothing is watched, at no cost
+ * @returns undefined if no SDK is registered
  * @throws TypeError that names a wrong option
  */
 export function telemetryInstrumentation(
@@ -138,7 +138,7 @@ export function telemetryInstrumentation(
 
 /**
  * Checks the options. Returns a function that makes the instrumentation for the SDK that is
- * registered when it is called; undefined: nothing observes.
+ * registered when it is called. That function returns undefined if nothing observes.
  *
  * @param own receives all reports, as metrics and spans do
  * @throws TypeError that names a wrong option
@@ -152,7 +152,7 @@ export function instrumentationResolver(
   return () => joinInstrumentations(instrumentationOrNone(name, telemetry), own);
 }
 
-/** The instrumentation; undefined: it is off, or could not be made, which must stop nothing. */
+/** The instrumentation; undefined: it is off, or making it failed, which must not stop requests. */
 function instrumentationOrNone(
   name = 'default',
   telemetry: InstrumentationOptions['telemetry'] = {},
@@ -180,7 +180,7 @@ function instrumentationOf(name: string, telemetry: TelemetryOptions): Instrumen
   return uniteInstrumentations(traced, counted);
 }
 
-/** The API's provider is a proxy of the registered one, and shows whether there is one. */
+/** The tracer of the provider behind the API's proxy; undefined: no provider is registered. */
 function globalTracer(): Tracer | undefined {
   const provider = trace.getTracerProvider();
   if ('getDelegateTracer' in provider && typeof provider.getDelegateTracer === 'function') {

@@ -31,7 +31,10 @@ import { joined, WaitParts } from './wait-parts.ts';
 /** How many links a span keeps (the default of the SDK). */
 const MOST_LINKS = 128;
 
-/** A wait of more parts has one span for each gate and limit: else turns of two would fill a trace. */
+/**
+ * A wait with more parts gets one span for each gate and limit: alternating gates would fill a
+ * trace.
+ */
 const MOST_PARTS = 32;
 
 /**
@@ -44,14 +47,15 @@ export class Tracing implements Instrumentation {
   readonly #carrier = new ContextPropagator();
   /** The mode at the arrival of each request, if it was not `normal`. */
   readonly #modes = new WeakMap<Ticket, Mode>();
-  /** The request whose attempt has just ended: it caused the present changes. */
+  /** The request whose attempt has just ended, and which caused the present changes. */
   #cause: RequestSpan | undefined = undefined;
-  /** The request whose 429 has closed the backoff gate last, and its attempt; undefined: not traced. */
+  /** The request whose 429 last closed the backoff gate, and its attempt; undefined: not traced. */
   #closedBy: readonly Link[] | undefined = undefined;
-  /** The same of the last 429, which slows the rate that adapts, and its time by the gates' clock. */
+  /** The request and attempt of the last 429, which slowed the adaptive rate. */
   #slowedBy: readonly Link[] | undefined = undefined;
+  /** The time of that 429, by the gates' clock. */
   #slowedAt = Number.NEGATIVE_INFINITY;
-  /** The parts of waits, which are reported one after the other. */
+  /** Collects the parts of waits, which the gate reports one by one. */
   readonly #parts = new WaitParts();
 
   constructor(tracer: Tracer, name: string) {
@@ -98,7 +102,7 @@ export class Tracing implements Instrumentation {
       this.#slowedBy = span?.links;
       this.#slowedAt = ticket.arrivedAt + ticket.ageMs;
     }
-    // A request that goes on would never end its role as the cause.
+    // A request that is sent again is not settled now, so its role as the cause ends here.
     if (span !== undefined && kind !== 'ok') {
       queueMicrotask(() => {
         if (this.#cause === span) this.#cause = undefined;
@@ -144,7 +148,9 @@ export class Tracing implements Instrumentation {
     return activeContext();
   }
 
-  /** Its span is a child of the first traced item's span, and the parent of its request's span. */
+  /**
+   * Makes a chunk's span: a child of the first traced item's span, and the parent of its request's.
+   */
   chunkClosed(items: number, bytes: number, reason: ChunkReason, closed?: ClosedChunk): void {
     if (closed === undefined) return;
     const arounds = closed.arounds as readonly Context[];
@@ -190,15 +196,15 @@ export class Tracing implements Instrumentation {
     return gate === 'pace' && isSlowed ? this.#slowedBy : undefined;
   }
 
-  /** Made when there is something to record: a million requests may wait. */
+  /** A request's spans, made when there is something to record: a million requests may wait. */
   #spanOf(ticket: Ticket): RequestSpan | undefined {
     const known = noteOf(ticket, this);
-    // An ended request gets no more events: its span would never end.
+    // Start no span for an ended request: the span would never end.
     if (known !== undefined || ticket.outcome !== undefined) return known?.span;
     return this.#begin(ticket)?.span;
   }
 
-  /** Starts the span of a request. Undefined: its caller's is not sampled. */
+  /** Starts the span of a request; undefined: its caller's span is not sampled. */
   #begin(ticket: Ticket): Note | undefined {
     const arrival = this.#carrier.of(ticket);
     if (isUnsampled(trace.getSpanContext(arrival))) return undefined;

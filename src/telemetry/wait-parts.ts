@@ -2,12 +2,14 @@ import type { WaitDetail } from '../model/instrumentation.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
 
-/** A gate that a request has waited for, in one part of its wait or in several. */
+/** The wait of a request for one gate and limit, in one part or in several. */
 export interface WaitPart {
   readonly gate: GateKind;
   /** The named rate limit that bound, if one did. */
   readonly limit: string | undefined;
-  /** Less than the time from begin to end, if the request waited for another gate in between. */
+  /**
+   * The time waited, less than that from begin to end if another gate held the request in between.
+   */
   waitMs: number;
   rounds: number;
   readonly beganMsAgo: number;
@@ -15,18 +17,18 @@ export interface WaitPart {
 }
 
 /**
- * Gathers the parts of waits, which are told one after the other when a request is let pass: where
- * a limit of slots and one of a rate take turns, a wait has as many parts as there were turns.
+ * Collects the parts of a wait, which the gate reports one after the other when it admits the
+ * request. If two limits alternate, such as slots and a rate, a wait has many parts.
  */
 export class WaitParts {
   readonly #open = new WeakMap<Ticket, WaitPart[]>();
 
-  /** Whether this is the whole wait, as most are, so that it need not be added. */
+  /** Whether this part is the whole wait, so that `add` is not needed. Most waits have one part. */
   isWhole(ticket: Ticket, detail: WaitDetail | undefined): boolean {
     return !((detail?.endedMsAgo ?? 0) > 0 || this.#open.has(ticket));
   }
 
-  /** @returns with the last part all of them, in order; before that none */
+  /** @returns all parts, in order, with the last one; before that an empty list */
   add(
     ticket: Ticket,
     gate: GateKind,
@@ -45,7 +47,7 @@ export class WaitParts {
   }
 }
 
-/** One for each gate and limit, from its first part to its last, in the order in which they began. */
+/** Merges parts to one for each gate and limit, in the order in which these began. */
 export function joined(parts: readonly WaitPart[]): readonly WaitPart[] {
   const causes: WaitPart[] = [];
   for (const part of parts) {

@@ -126,8 +126,8 @@ export function checkBetween(name: string, value: unknown, least: number, most: 
 const LETTERS_A_MISTAKE = 4;
 
 /**
- * The known word that is closest to a misspelt one: the fewest mistakes, at most one in four letters
- * (one in shorter words). Case, `_` and `-` do not count.
+ * The known word that is closest to a misspelt one: the fewest mistakes, at most one in four
+ * letters (one in shorter words). Case, `_` and `-` do not count.
  * @returns undefined if no known word is close enough
  */
 export function closestMatch(word: string, known: readonly string[]): string | undefined {
@@ -149,8 +149,8 @@ export function closestMatch(word: string, known: readonly string[]): string | u
 }
 
 /**
- * Letters to insert, delete, replace or swap with their neighbour, each at most once, until one word
- * is the other (optimal string alignment distance).
+ * Letters to insert, delete, replace or swap with their neighbour, each at most once, until one
+ * word is the other (optimal string alignment distance).
  */
 export function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];

@@ -1,6 +1,8 @@
 import { checkMethods } from './check.ts';
 
-/** A timer that was set on a {@link Clock}. Cancelling it twice, or after it fired, does nothing. */
+/**
+ * A timer that was set on a {@link Clock}. Cancelling it twice, or after it fired, does nothing.
+ */
 export interface Timer {
   cancel(): void;
 }
@@ -15,7 +17,8 @@ export interface Timer {
 export interface Clock {
   now(): number;
   /**
-   * @param keepAlive whether the process must stay up for this timer. Default true: a request waits for it.
+   * @param keepAlive whether the process must stay up for this timer. Default true: a request waits
+   * for it.
    */
   setTimer(callback: () => void, delayMs: number, keepAlive?: boolean): Timer;
 }

@@ -20,7 +20,7 @@ const LINKS: Readonly<Record<LinkState, string>> = {
   tooLarge: 'Too much to show',
 };
 
-/** Said above all else while what is shown is not what goes on. */
+/** The notice at the top of the page while the page does not show the present state. */
 const NOTICES: Readonly<Partial<Record<LinkState, string>>> = {
   lost: 'The program cannot be reached: it has ended, or is busy.',
   ended: 'The program has closed its inspector.',
@@ -112,7 +112,7 @@ const LINK_NOTICES: Readonly<Partial<Record<Linked['state'], string>>> = {
     'Up to 2,000 requests of the last 15 minutes are kept.',
 };
 
-/** Says that the request is not known that the address names. */
+/** The notice that the request in the address cannot be shown. */
 function LinkNotice({ linked, close }: { readonly linked: Linked; readonly close: () => void }) {
   const words = LINK_NOTICES[linked.state];
   if (words === undefined) return null;
@@ -126,11 +126,11 @@ function LinkNotice({ linked, close }: { readonly linked: Linked; readonly close
   );
 }
 
-/** Told in the tab of the browser: `Held back, 85 wait: chat`. */
+/** Sets the title of the browser's tab: `Held back, 85 wait: chat`. */
 function titleOf(detail: GateDetail | undefined, link: LinkState): string {
   if (detail === undefined) return 'headgate inspector';
   const { condition, waiting, name } = detail;
-  // What was seen last does not go on.
+  // The last state that was received may be over.
   if (link === 'lost' || link === 'ended') return `${LINKS[link]}: ${name}`;
   const waits = waiting > 0 ? `, ${count(waiting)} wait` : '';
   return `${CONDITION_NAMES[condition]}${waits}: ${name}`;

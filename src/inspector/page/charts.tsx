@@ -21,24 +21,24 @@ interface ChartProps {
   readonly title: string;
   readonly lines: readonly Line[];
   readonly points: readonly Point[];
-  /** The ends of what is shown, in seconds since 1970. */
+  /** Both ends of the shown range, in seconds since 1970. */
   readonly from: number;
   readonly to: number;
   readonly isLive: boolean;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** A range was chosen with the pointer, in seconds since 1970. */
+  /** Called when the user has chosen a range with the pointer, in seconds since 1970. */
   readonly choose: (from: number, to: number) => void;
-  /** Goes back to what happens now. */
+  /** Returns to the live range. */
   readonly leave: () => void;
   readonly print?: (value: number) => string;
-  /** Said where no line has anything to show. */
+  /** The text to show if no line has a value. */
   readonly empty: string;
-  /** Values are put on top of each other. */
+  /** Whether the values of each line are stacked on those of the lines before it. */
   readonly isStacked?: boolean;
-  /** Takes the whole row. */
+  /** Whether the chart takes a whole row. */
   readonly isWide?: boolean;
-  /** Counts what happens in a second: the one that still runs is not drawn. */
+  /** Whether values are counts per second: the current second is incomplete, and is not drawn. */
   readonly isRate?: boolean;
 }
 
@@ -130,7 +130,7 @@ function Chart({
   useEffect(() => {
     const element = holder.current;
     if (element === null) return;
-    // A chart has the lines that it was made with.
+    // The lines of a chart cannot be changed after it is made.
     if (plot.current?.lines !== used) {
       plot.current?.destroy();
       plot.current = new Plot(element, {
@@ -181,14 +181,14 @@ function shown(value: number | null | undefined, print: (value: number) => strin
   return value === null || value === undefined ? '' : print(value);
 }
 
-/** The lines that have anything to show: one of zeros would lie over others. */
+/** The lines with a value above 0: a line of zeros would hide others. */
 function useUsed(points: readonly Point[], lines: readonly Line[]) {
   const kept = useRef<readonly Line[]>([]);
   const used = lines.filter(({ column }) => {
     const index = COLUMNS.indexOf(column);
     return points.some((point) => (point[index] ?? 0) > 0);
   });
-  // The same list as long as its lines are the same: a chart is made anew for another one.
+  // Keeps the same array while the lines are the same, because a new array makes a new chart.
   if (
     String(used.map(({ column }) => column)) !== String(kept.current.map((line) => line.column))
   ) {

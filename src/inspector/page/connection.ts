@@ -1,13 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Frame, GateDetail, GateSummary, Hello, Point } from '../wire.ts';
 
-/** A quarter of an hour. */
+/** A quarter of an hour, with one point a second. */
 const KEPT_POINTS = 900;
 
 /**
+ * The state of the connection to the server.
  * - `lost`: the program cannot be reached; the page keeps the last state;
  * - `ended`: the program has announced its end;
- * - `tooLarge`: the state is larger than the largest message.
+ * - `tooLarge`: the server cannot send the state, which exceeds its largest message.
  */
 export type LinkState = 'connecting' | 'live' | 'lost' | 'ended' | 'tooLarge';
 
@@ -32,7 +33,7 @@ const NOTHING: View = {
   points: [],
 };
 
-/** Reads what the server pushes of one limiter or stream; 0: of the busiest. */
+/** Follows the server's events about one limiter or stream. @param gate 0: the busiest one */
 export function useView(gate: number): View {
   const [view, setView] = useState(NOTHING);
   useEffect(() => {
@@ -68,7 +69,7 @@ function withFrame(before: View, { at, gates, more, detail, history, points = []
   };
 }
 
-/** Seconds that are known already are replaced. */
+/** Appends points; a second that is known already is replaced. Drops the oldest points. */
 function withPoints(known: readonly Point[], points: readonly Point[]): readonly Point[] {
   const [first] = points;
   if (first === undefined) return known;

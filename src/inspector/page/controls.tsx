@@ -6,7 +6,7 @@ interface Props {
   readonly token: string | undefined;
 }
 
-/** What may be changed; only where the server was started with controls. */
+/** The form that changes settings, shown only if the server was started with `controls`. */
 export function ControlPanel({ detail, token }: Props) {
   const [answer, setAnswer] = useState('');
   const { controls, id } = detail;

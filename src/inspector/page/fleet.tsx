@@ -1,7 +1,7 @@
 import { bytes, count } from '../format.ts';
 import type { FleetRow, FleetView } from '../wire.ts';
 
-/** The workers that keep the limits of one key together. */
+/** The table of the workers that share the limits of one key. */
 export function Fleet({ fleet }: { readonly fleet: FleetView }) {
   const { headline, isAway, slots, rows, more } = fleet;
   const hasLeader = rows.some(({ leads }) => leads);
@@ -9,7 +9,7 @@ export function Fleet({ fleet }: { readonly fleet: FleetView }) {
     <section aria-labelledby="fleet-title" class={isAway ? 'fleet is-away' : 'fleet'}>
       <h2 id="fleet-title">Workers of this key</h2>
       <p class="fleet-line">{headline}</p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it by keys. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll it. */}
       <section class="scroll" tabIndex={0} aria-label="Table of workers">
         <table>
           <thead>

@@ -10,10 +10,12 @@ interface Props {
   readonly select: (gate: number) => void;
 }
 
-/** A filter is worth its place from so many on. */
+/** The filter is shown from this number of gates on. */
 const FILTER_FROM = 8;
 
-/** All limiters and streams; at a small width it is folded away behind the present one. */
+/**
+ * The list of all limiters and streams. A narrow window shows only the selected one, until opened.
+ */
 export function GateList({ gates, more, selected, select }: Props) {
   const [filter, setFilter] = useState('');
   const [isOpen, setOpen] = useState(false);

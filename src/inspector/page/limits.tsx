@@ -18,7 +18,7 @@ export function Limits({
   return (
     <section aria-labelledby="limits-title">
       <h2 id="limits-title">Limits</h2>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it by keys. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll it. */}
       <section class="scroll" tabIndex={0} aria-label="Table of limits">
         <table>
           <thead>

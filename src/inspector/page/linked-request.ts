@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { FoundRequest } from '../wire-requests.ts';
 
-/** What the address of the page says behind its `#`. */
+/** Reads and writes the part of the page's address behind `#`: the token and the open request. */
 
 const TOKEN_KEY = 'headgate.token';
 
@@ -12,7 +12,7 @@ export interface RequestLink {
   readonly request: number;
 }
 
-/** Moves the token from the printed address to the storage of this tab, and returns it. */
+/** Moves the token from the address to the session storage of this tab, and returns it. */
 export function takeToken(): string | undefined {
   const said = parts();
   const token = said.get('token');
@@ -38,7 +38,7 @@ export function hashOf({ run, request }: RequestLink): string {
   return `#run=${run}&request=${request}`;
 }
 
-/** Writes a request into the address, or removes it. The tab's history is not changed. */
+/** Writes a request into the address, or removes it, without a new entry in the tab's history. */
 function setLink(link: RequestLink | undefined): void {
   replaceHash(link === undefined ? '' : hashOf(link));
 }
@@ -54,15 +54,15 @@ function replaceHash(hash: string): void {
 
 /**
  * The request that is open.
- * - `otherRun`: the address names a request of an inspector that is gone;
- * - `unknown`: the address names a request that is not kept.
+ * - `otherRun`: the address names a request of an earlier inspector;
+ * - `unknown`: the inspector does not keep the request that the address names.
  */
 export type Linked =
   | { readonly state: 'none' | 'otherRun' | 'unknown' }
   | {
       readonly state: 'found';
       readonly found: FoundRequest;
-      /** Whether the address named it, so that it may be out of sight. */
+      /** Whether it was opened by the address, so that its row may be out of sight. */
       readonly isFromAddress: boolean;
     };
 
@@ -76,7 +76,7 @@ export interface LinkedRequest {
   readonly close: () => void;
 }
 
-/** @param run when the inspector was started; undefined: that is not known yet */
+/** @param run when the inspector was started, in ms since 1970; undefined: not known yet */
 export function useLinkedRequest(run: number | undefined): LinkedRequest {
   const [linked, setLinked] = useState(NONE);
   useEffect(() => {
@@ -108,7 +108,7 @@ export function useLinkedRequest(run: number | undefined): LinkedRequest {
   return { linked, open, close };
 }
 
-/** @returns undefined if the server cannot be reached */
+/** @returns the state of the request in the address; undefined: the server cannot be reached */
 async function lookUp(run: number): Promise<Linked | undefined> {
   const link = linkOfAddress();
   if (link === undefined) return NONE;

@@ -4,14 +4,14 @@ import type { Condition, GateDetail, Station } from '../wire.ts';
 import { GATE_NAMES } from './chart-lines.ts';
 import { CONDITION_NAMES } from './status.tsx';
 
-/** Nothing is sent in these. */
+/** The conditions in which nothing is sent. */
 const STOPPED: readonly Condition[] = ['backoff', 'suspended', 'circuitOpen', 'paused', 'outage'];
 
-/** The way of a request as a picture: where it waits, and how fast it flows. */
+/** The path of a request through the gate, as a picture with the queue and the rate. */
 export function Pipeline({ detail }: { readonly detail: GateDetail }) {
   const { waiting, inFlight, running, limit, perSecond, ended, sent, bytesSent, stations } = detail;
   const isStopped = STOPPED.includes(detail.condition);
-  // One that waits to be sent again is in flight too: it keeps its slot.
+  // A request that waits for a retry counts as in flight: it keeps its slot.
   const present = waiting + running;
   const arrived = ended.ok + ended.failed + ended.rejected + ended.cancelled + present;
   const binding = stations.find(({ isBinding }) => isBinding);
@@ -63,7 +63,7 @@ export function Pipeline({ detail }: { readonly detail: GateDetail }) {
   );
 }
 
-/** What holds the gate where none of its policies does. */
+/** The label of what stops the gate if none of its policies does. */
 function causeOf({ condition, waiting, binding }: GateDetail, isStopped: boolean): string {
   if (isStopped) return CONDITION_NAMES[condition];
   if (waiting === 0 || binding === undefined) return 'all pass';
@@ -96,7 +96,9 @@ function Node({ title, value, note, fill, tone, isGate = false }: NodeProps) {
   );
 }
 
-/** Flows faster where more is sent, by the logarithm: 1 a second is slow, 1,000 is fast. */
+/**
+ * The speed of the animation grows with the logarithm of the rate: 1 a second is slow, 1,000 fast.
+ */
 function Pipe({
   perSecond,
   isCut = false,

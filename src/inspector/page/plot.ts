@@ -4,7 +4,7 @@ import { greatest, type Line, stacked, type Table } from './chart-lines.ts';
 
 const HEIGHT = 150;
 
-/** A drag that is shorter chooses no range. */
+/** A shorter drag of the pointer does not choose a range. */
 const LEAST_DRAG_PX = 6;
 
 export interface PlotParts {
@@ -57,14 +57,14 @@ export class Plot {
   }
 }
 
-/** `500K`, `1M`: an axis has little room. */
+/** Abbreviates the numbers of an axis: `500K`, `1M`. */
 function short(value: number): string {
   return value < 10_000 ? count(value) : SHORT.format(value);
 }
 
 const SHORT = new Intl.NumberFormat('en-US', { notation: 'compact' });
 
-/** Steps of an axis: whole numbers, as there are no halves of a request; of bytes powers of two. */
+/** The steps of an axis: integers, since requests cannot be split; for bytes powers of two. */
 const COUNT_STEPS = Array.from({ length: 36 }, (_, place) => {
   const power = 10 ** Math.floor(place / 3);
   return ([1, 2, 5][place % 3] ?? 1) * power;

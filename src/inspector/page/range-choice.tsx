@@ -9,14 +9,14 @@ const WINDOWS = [
 
 interface Props {
   readonly range: TimeRange;
-  /** The first second of which anything is known. */
+  /** The first second with data. */
   readonly first: number | undefined;
   /** Seconds since 1970. */
   readonly now: number;
   readonly choose: (range: TimeRange) => void;
 }
 
-/** Which part of the time lines is shown: the last minutes, or a part that stands still. */
+/** Chooses the shown part of the time lines: the last minutes (live), or a fixed part. */
 export function RangeChoice({ range, first, now, choose }: Props) {
   const ends = endsOf(range, first, now);
   const steps = [

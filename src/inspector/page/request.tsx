@@ -98,7 +98,7 @@ function RequestDetail({
 
 interface PartProps extends Pick<RequestProps, 'addressOf'> {
   readonly part: Part;
-  /** The request that it is a part of. */
+  /** The request that the part belongs to. */
   readonly own: number;
 }
 
@@ -122,7 +122,7 @@ function PartWords({ part, own, addressOf }: PartProps) {
   );
 }
 
-/** Which rejection made it wait. */
+/** The rejection that made the request wait. */
 function CauseWords({
   cause: { id, index, at, status = 'rejection' },
   own,

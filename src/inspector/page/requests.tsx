@@ -39,7 +39,7 @@ export function Requests(props: Props) {
   const [outcome, setOutcome] = useState<string>('all');
   const opened = linked.state === 'found' && linked.found.gate === gate ? linked : undefined;
   const openId = opened?.found.record.id;
-  // What is read must not move away.
+  // The list must not move while the user reads it.
   const isFrozen = opened !== undefined;
   const listed = useRecords({ gate, sort, outcome, isFrozen, isLive });
   const isListed = listed.some(({ id }) => id === openId);
@@ -90,14 +90,15 @@ export function Requests(props: Props) {
         </ul>
       )}
       <p class="quiet">
-        Kept are up to 2,000 requests of the last 15 minutes, of all limiters together; of more, a
-        sample.{!showsValues && ' Their values are shown only with the option showValues.'}
+        The inspector keeps up to 2,000 requests of the last 15 minutes for all limiters together,
+        and a sample if there are more.
+        {!showsValues && ' Their values are shown only with the option showValues.'}
       </p>
     </section>
   );
 }
 
-/** Characters that the column of outcomes needs: names of errors are longer than `ok`. */
+/** The width of the outcome column in characters: error names are longer than `ok`. */
 function widthOf(records: readonly RequestRecord[]): number {
   return Math.min(30, Math.max(...records.map((record) => outcomeText(record).length)) + 2);
 }
@@ -106,7 +107,7 @@ interface Asked {
   readonly gate: number;
   readonly sort: string;
   readonly outcome: string;
-  /** Whether what was read stays. */
+  /** Whether the list keeps its present content. */
   readonly isFrozen: boolean;
   readonly isLive: boolean;
 }
@@ -132,7 +133,7 @@ function useRecords({ gate, sort, outcome, isFrozen, isLive }: Asked): readonly 
       clearInterval(timer);
     };
   }, [asked, isEnough]);
-  // Of another limiter or stream nothing is shown.
+  // Do not show the records of the limiter or stream selected before.
   return read.asked.startsWith(`gate=${gate}&`) ? read.records : NO_RECORDS;
 }
 
@@ -143,7 +144,7 @@ interface Read {
 
 const NO_RECORDS: readonly RequestRecord[] = [];
 
-/** What the bars of the list are made of: only what is there. */
+/** The legend of the bars: only the kinds of parts that occur. */
 function Key({ records }: { readonly records: readonly RequestRecord[] }) {
   const parts = records.flatMap((record) => record.parts);
   const gates = new Set(parts.flatMap((part) => (part.kind === 'wait' ? [part.gate] : [])));

@@ -1,7 +1,7 @@
 import { count, duration } from '../format.ts';
 import type { Condition, GateDetail } from '../wire.ts';
 
-/** A shape for each condition: colours alone do not tell them apart. */
+/** A shape for each condition: not everyone can tell the colours apart. */
 const SHAPES: Readonly<Record<Condition, string>> = {
   idle: 'M3 8h10',
   flowing: 'M3 8h9M8.5 4.5 12 8l-3.5 3.5',
@@ -51,7 +51,7 @@ function ConditionBadge({ condition }: { readonly condition: Condition }) {
 
 const KINDS = { limiter: 'limiter', stream: 'stream', key: 'key of a group' } as const;
 
-/** What goes on, in a sentence, and the figures that matter. */
+/** The state in a sentence, with its main figures. */
 export function Status({ detail }: { readonly detail: GateDetail }) {
   const { condition, headline, hint, leftMs, leftLabel, progress, ended } = detail;
   const isOver = condition === 'ended' || condition === 'closed';

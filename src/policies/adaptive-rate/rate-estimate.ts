@@ -169,7 +169,8 @@ export class RateEstimate {
   /**
    * Records an attempt when its result, and those of all attempts sent before, are known.
    * @param horizonMs the time within which rejections return
-   * @param namedUntil the earliest end of the wait that the provider named; -Infinity if it named none
+   * @param namedUntil the earliest end of the wait that the provider named; -Infinity if it named
+   * none
    * @returns whether the rate was measured anew
    */
   settled(sent: SentAttempt, namedUntil: number, horizonMs: number): boolean {

@@ -174,7 +174,10 @@ export class ReportedRate {
     return this.#hasEnd ? this.#window.wait(cost, total, now) : 0;
   }
 
-  /** How much may be sent at once; Infinity: reports set no bound. @param total as for {@link rateAt} */
+  /**
+   * How much may be sent at once; Infinity: reports set no bound. @param total as for
+   * {@link rateAt}
+   */
   left(total: number, now: number): number {
     if (this.#hasEnd) return this.#window.left(total, now);
     const report = this.#fresh(now);

@@ -185,7 +185,9 @@ export class ReportedWindow {
     return left >= Math.min(cost, this.#limit) ? 0 : this.#end - now;
   }
 
-  /** How much may be sent at once; Infinity: this sets no bound. @param total as for {@link wait} */
+  /**
+   * How much may be sent at once; Infinity: this sets no bound. @param total as for {@link wait}
+   */
   left(total: number, now: number): number {
     if (!this.#isFresh(now) || !this.isExact) return Number.POSITIVE_INFINITY;
     this.#begin(total, now);

@@ -12,7 +12,8 @@ const SILENCE = 1.3;
 const WHILE_FEW = 4;
 /**
  * Before the first rejection an attempt counts as accepted after this time, in ms, if an answer has
- * come since it was sent. Most APIs reject within a second, and answers of models take half a minute.
+ * come since it was sent. Most APIs reject within a second, and answers of models take half a
+ * minute.
  */
 export const PRESUMED_MS = 5_000;
 /** How slowly the duration of rejections is forgotten. */

@@ -41,7 +41,9 @@ export class SentAttempt {
    * left of it; else 0.
    */
   usedUpPerMs = 0;
-  /** For a rejected attempt: whether the rejection gives no details, and no answer has given any. */
+  /**
+   * For a rejected attempt: whether the rejection gives no details, and no answer has given any.
+   */
   isBare = false;
   /**
    * For a rejected attempt: whether the rejection has fewer details than rejections by the limit

@@ -4,8 +4,8 @@ import type { LimitUnit, ReportedLimit } from '../../model/feedback.ts';
 const LONGEST_WINDOW_MS = 3_600_000;
 
 /**
- * The limit with the shortest window among several on one unit: a daily limit gives no pace. A limit
- * without a reported window comes first. Unusable reports are left out.
+ * The limit with the shortest window among several on one unit: a daily limit gives no pace. A
+ * limit without a reported window comes first. Unusable reports are left out.
  */
 export function shortestOf(
   limits: readonly ReportedLimit[],

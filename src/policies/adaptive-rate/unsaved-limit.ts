@@ -9,12 +9,12 @@ const MOST_NEEDED = 64;
 
 /**
  * Finds the rate of a limit that saves nothing, such as a limit on the distance between requests
- * (GCRA without a burst, `limit_req` of nginx). It accepts each request that keeps the distance, and
- * capacity that is not used at once is lost. In a cycle, from one rejection to the next, the pace
- * begins below such a limit and ends at it, so the mean of the cycle is too low a measure. The cycle
- * of a bucket may look the same, and there the mean is right. A trial shows which it is: the next
- * cycle begins halfway between mean and end. A bucket is empty by then, and soon rejects this pace;
- * a limit that saves nothing accepts it.
+ * (GCRA without a burst, `limit_req` of nginx). It accepts each request that keeps the distance,
+ * and capacity that is not used at once is lost. In a cycle, from one rejection to the next, the
+ * pace begins below such a limit and ends at it, so the mean of the cycle is too low a measure. The
+ * cycle of a bucket may look the same, and there the mean is right. A trial shows which it is: the
+ * next cycle begins halfway between mean and end. A bucket is empty by then, and soon rejects this
+ * pace; a limit that saves nothing accepts it.
  */
 export class UnsavedLimit {
   private endPerMs = 0;

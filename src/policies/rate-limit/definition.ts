@@ -13,15 +13,21 @@ const MINUTE_MS = 60_000;
 export interface RateLimitConfig {
   /** Short for `limits.requests` with a window of a minute, a number >= 1. Default: no limit. */
   readonly requestsPerMinute?: number;
-  /** Short for `limits.tokens` with a window of a minute and charge `settle`, >= 1. Default: no limit. */
+  /**
+   * Short for `limits.tokens` with a window of a minute and charge `settle`, >= 1. Default: no
+   * limit.
+   */
   readonly tokensPerMinute?: number;
   /**
-   * Named limits that are checked and charged as one, all or none. A request costs 1 of a limit that
-   * is named `requests`, its tokens of `tokens`, its bytes of `bytes`, and nothing of others, unless
-   * its `costs` say otherwise. Default: none.
+   * Named limits that are checked and charged as one, all or none. A request costs 1 of a limit
+   * that is named `requests`, its tokens of `tokens`, its bytes of `bytes`, and nothing of others,
+   * unless its `costs` say otherwise. Default: none.
    */
   readonly limits?: Readonly<Record<string, RateLimit>>;
-  /** What happens to a request that does not fit its rate limits: it waits (default), or fails at once. */
+  /**
+   * What happens to a request that does not fit its rate limits: it waits (default), or fails at
+   * once.
+   */
   readonly onLimit?: 'wait' | 'fail';
   /** Whether a 429 gives back what its request was charged. Default false. */
   readonly refundRejected?: boolean;

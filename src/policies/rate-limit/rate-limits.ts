@@ -198,8 +198,8 @@ export class RateLimits {
   }
 
   /**
-   * Ends a reservation whose costs were as expected. @returns false, and does nothing, if a limit is
-   * charged only the actual amount: then `settle` is needed
+   * Ends a reservation whose costs were as expected. @returns false, and does nothing, if a limit
+   * is charged only the actual amount: then `settle` is needed
    */
   conclude(reservation: Reservation): boolean {
     if (this.hasActual || (reservation.owner !== this.set && reservation.owner !== undefined)) {

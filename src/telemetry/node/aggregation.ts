@@ -11,15 +11,17 @@ import { type Metric, type Recorder, type RecorderOf, SCOPE } from '../meter.ts'
 import type { Packages } from './packages.ts';
 
 /**
- * One series of a histogram with explicit boundaries, in plain numbers: to record a value takes a
- * few additions, where the instrument of an SDK sorts and serialises the attributes first. It counts
- * as the SDK's own aggregation does.
+ * One series of a histogram with explicit boundaries, in plain numbers. Recording a value takes a
+ * few additions; the instrument of an SDK sorts and serialises the attributes first. The result is
+ * the same as that of the SDK's aggregation.
  */
 export class HistogramSeries implements Recorder {
   readonly #attributes: Attributes;
-  /** Upper bounds of the buckets, each included in its bucket; there is one bucket more. */
+  /**
+   * Upper bounds of the buckets, inclusive. One more bucket has the values above the last bound.
+   */
   readonly #boundaries: readonly number[];
-  /** Values by bucket. No 32-bit integers: a long run has more. */
+  /** The number of values in each bucket. A long run exceeds 32-bit integers. */
   readonly #counts: Float64Array;
   #count = 0;
   #sum = 0;
@@ -72,7 +74,9 @@ export function hrTimeOf(ms: number): HrTime {
   return [seconds, Math.round((ms - seconds * 1_000) * 1e6)];
 }
 
-/** How many series a histogram has (the default of the SDK); one of them counts all others. */
+/**
+ * The most series of a histogram (the default of the SDK). The last one counts all further series.
+ */
 const MOST_SERIES = 2_000;
 const OVERFLOW: Attributes = { 'otel.metric.overflow': true };
 
@@ -100,7 +104,7 @@ class AggregatedHistogram {
     return series;
   }
 
-  /** Undefined: nothing was recorded. */
+  /** The data of the histogram; undefined: nothing was recorded. */
   collect({ AggregationTemporality, DataPointType }: Packages, now: number) {
     const endTime = hrTimeOf(now);
     const dataPoints: DataPoint<Histogram>[] = [];
@@ -152,9 +156,9 @@ export class Aggregation implements MetricProducer {
 }
 
 /**
- * Whether a reader wants what an `Aggregation` has: all values since the start, in buckets with the
- * boundaries that headgate gives. With `OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE` it may
- * want the values since it last asked.
+ * Whether a reader wants the data that an `Aggregation` collects: all values since the start, in
+ * buckets with headgate's boundaries. `OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE` can make
+ * a reader want only the values since its last collection.
  */
 export function wantsAggregated(
   reader: IMetricReader,
@@ -167,7 +171,7 @@ export function wantsAggregated(
   );
 }
 
-/** The same for the same attributes, whatever their order. */
+/** A key that does not depend on the order of the attributes. */
 function keyOf(attributes: Attributes): string {
   return JSON.stringify(Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -40,7 +40,7 @@ export function spanProcessor(
 
 /**
  * @param endpoint of OTLP over HTTP; undefined: from the environment
- * @param producer of metrics beside those of the SDK
+ * @param producer of the metrics that the SDK does not aggregate
  */
 export function metricReader(
   { OTLPMetricExporter, PeriodicExportingMetricReader }: Packages,
@@ -57,7 +57,7 @@ export function metricReader(
   });
 }
 
-/** The amount in a variable; undefined if it has none. */
+/** The positive number in an environment variable; undefined: it has none. */
 function amount(variable: string): number | undefined {
   const value = Number(process.env[variable]);
   return value > 0 ? value : undefined;
@@ -68,7 +68,7 @@ function target(endpoint: string | undefined, signal: string) {
   return { url: `${endpoint.replace(/\/+$/, '')}/v1/${signal}`, timeoutMillis: TIMEOUT_MS };
 }
 
-/** Makes an exporter print when it begins to fail, and when it works again. */
+/** Makes an exporter print its first failure, and when it works again. */
 export function warning<T, E extends Exporter<T>>(exporter: E, signal: string, warn: Warn): E {
   const send = exporter.export.bind(exporter);
   let isFailing = false;
@@ -89,15 +89,17 @@ export function warning<T, E extends Exporter<T>>(exporter: E, signal: string, w
   return exporter;
 }
 
-/** Node's error for several addresses that all refuse has no message. */
+/**
+ * The reason of a failure. Node's error for several refused addresses has a code and no message.
+ */
 function whyOf(error: Error & { readonly code?: unknown }): string {
   return error.message === '' ? String(error.code ?? error.name) : error.message;
 }
 
-/** Where Prometheus finds the metrics. */
+/** The path of the metrics page. */
 const PATH = '/metrics';
 
-/** Addresses that stand for all addresses. A browser cannot open them. */
+/** Addresses that mean all addresses of this machine. A browser cannot open them. */
 const EVERYWHERE = ['0.0.0.0', '::'];
 
 /** Names that always resolve to this machine; the last one in containers. */
@@ -111,7 +113,7 @@ function isLocal(host: string): boolean {
 export class MetricsPage {
   readonly exporter: PrometheusExporter;
   readonly #server: Server;
-  /** The address that it listens at. */
+  /** The address that the server listens at. */
   #address = '';
 
   constructor(exporter: PrometheusExporter) {

@@ -6,7 +6,7 @@ import type * as Metrics from '@opentelemetry/sdk-metrics';
 import type * as Node from '@opentelemetry/sdk-node';
 import type * as Trace from '@opentelemetry/sdk-trace';
 
-/** What is used of the packages that only `startTelemetry` needs. */
+/** The exports of the optional packages that `startTelemetry` uses. */
 export interface Packages {
   readonly NodeSDK: typeof Node.NodeSDK;
   readonly resources: typeof Resources;
@@ -34,8 +34,8 @@ const NAMES = [
 ];
 
 /**
- * Loads the packages.
- * @throws Error that says what to install, where one is missing
+ * Loads the optional packages.
+ * @throws Error with the command that installs them, if a package is missing
  */
 export async function loadPackages(): Promise<Packages> {
   try {

@@ -4,7 +4,7 @@ import { checkInteger, checkKeys, show } from '../../util/check.ts';
 export interface StartOptions {
   /** The name of the program. */
   readonly serviceName: string;
-  /** The version of the program. Default: that of its package, where npm has started it. */
+  /** The version of the program. Default: the version in its package.json if npm has started it. */
   readonly serviceVersion?: string;
   /** Port of the metrics page; 0 for any free port, `false` for no page. Default 9464. */
   readonly prometheusPort?: number | false;
@@ -65,7 +65,7 @@ export interface Environment {
   readonly hasSampler: boolean;
   readonly hasDetectors: boolean;
   readonly serviceName: string | undefined;
-  /** Exporters by name, of each signal. */
+  /** The names of the exporters of a signal. */
   readonly traces: readonly string[] | undefined;
   readonly metrics: readonly string[] | undefined;
   readonly tracesEndpoint: string | undefined;
@@ -73,7 +73,7 @@ export interface Environment {
   /** Whether OTLP must use another protocol than protobuf over HTTP. */
   readonly isOtherProtocol: boolean;
   readonly prometheusHost: string | undefined;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly prometheusPort: number | undefined;
 }
 
