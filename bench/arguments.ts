@@ -1,12 +1,12 @@
-/** What the command lines of all benches have in common. */
+/** The parts that the command lines of all benches share. */
 
-/** An option is wrong: the message says which, what it takes and what it got. */
+/** A wrong option. The message names the option, its allowed values and the given value. */
 export class UsageError extends Error {}
 
 /**
- * Runs a bench. Where its command line is wrong, it prints why and how to use it, and exits with 2.
+ * Runs a bench. If its command line is wrong, prints the reason and the usage, and exits with 2.
  *
- * @param usage what the bench takes
+ * @param usage the text that explains the options of the bench
  */
 export async function runBench(main: () => Promise<void>, usage: string): Promise<void> {
   try {
@@ -18,7 +18,7 @@ export async function runBench(main: () => Promise<void>, usage: string): Promis
   }
 }
 
-/** `parseArgs` throws TypeErrors whose codes say that the arguments are at fault. */
+/** Whether `parseArgs` rejected the arguments, which its error codes show. */
 function isUsageError(error: unknown): error is Error {
   return (
     error instanceof UsageError ||
@@ -27,10 +27,10 @@ function isUsageError(error: unknown): error is Error {
 }
 
 /**
- * The names that are meant, in the order in which they are known.
+ * Returns the selected names, in the order of the known ones.
  *
- * @param text names with commas between them; a `*` at the end of one stands for anything
- * @throws UsageError where a name is not known
+ * @param text names separated by commas; a name may end with `*` for any ending
+ * @throws UsageError if a name is not known
  */
 export function choose(option: string, text: string, names: readonly string[]): string[] {
   const wanted = new Set<string>();
@@ -48,7 +48,7 @@ export function listOf(text: string): string[] {
   return text.split(',').map((word) => word.trim());
 }
 
-/** @throws UsageError where it is no integer, or less than `least` */
+/** @throws UsageError if it is not an integer, or less than `least` */
 export function readInteger(option: string, text: string, least: number): number {
   const value = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < least) {

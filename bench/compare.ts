@@ -1,10 +1,10 @@
-/** What the figures say: ratios, differences, and the goals that they reach. */
+/** Evaluates the figures: ratios, differences, and whether goals are reached. */
 import { type GateName, gateNames } from './gates.ts';
 import { type Name, type WaitersTopic, waitersTopics } from './jobs.ts';
 import type { Summary } from './statistics.ts';
 import { type WatchName, watchNames } from './watching.ts';
 
-/** How many times what it costs at 100 waiters an operation may cost at 100,000. */
+/** The most that an operation may cost with 100,000 waiters, as a multiple of its cost with 100. */
 const MAX_GROWTH = 3;
 
 export type Goal = readonly [text: string, figure: number | null, sign: '>=' | '<=', bound: number];
@@ -13,7 +13,7 @@ export type Summaries = ReadonlyMap<Name, Summary>;
 
 export function compare(summaries: Summaries) {
   const figure = (name: Name) => summaries.get(name)?.median ?? null;
-  /** Tasks/s of a stream that is watched, whose figure is nanoseconds. */
+  /** The tasks a second of an instrumented stream, computed from nanoseconds a task. */
   const watchedRate = (name: WatchName) => {
     const cost = figure(name);
     return cost === null ? null : 1e9 / cost;
@@ -43,7 +43,10 @@ export function compare(summaries: Summaries) {
         watchedRate('telemetry-off'),
       ),
     },
-    /** Above what is bare: metrics of `startTelemetry` above no telemetry; those of another SDK above its own records; spans that are not sampled above metrics and one such span. */
+    /**
+     * The additional cost over a baseline: metrics of `startTelemetry` over no telemetry; metrics
+     * of another SDK over that SDK's own records; unsampled spans over metrics and one such span.
+     */
     ns_of_metrics: more('telemetry-started', 'telemetry-off'),
     ns_of_metrics_beyond_records: difference(
       more('telemetry-metrics', 'telemetry-off'),

@@ -1,7 +1,7 @@
-/** Gates that are on beside the defaults: each alone, and all together. */
+/** Gates that are on in addition to the defaults: each alone, and all together. */
 import type { LimiterOptions } from 'headgate';
 
-/** Plain options, so that naming a gate loads nothing. */
+/** Plain options, so that the name of a gate can be used without loading the library. */
 export interface Gating
   extends Pick<
     LimiterOptions,
@@ -17,7 +17,7 @@ export interface Gating
   readonly priority?: (value: number) => number;
 }
 
-/** Above all that is ever charged or waits here: a limit that is asked, and never binds. */
+/** A limit above everything that is charged or waits here: it is checked, and never binds. */
 const NEVER_REACHED = 1e12;
 
 const limits: Gating = {
@@ -32,14 +32,14 @@ const failures: Gating = { adaptive: 'failures' };
 const queue: Gating = { maxQueue: 10_000_000, waitTimeoutMs: 3_600_000 };
 const priority: Gating = { priority: () => 0 };
 
-/** By the names that `--only` takes. Each leaves as many slots as `concurrency` says. */
+/** The gates by the names that `--only` accepts. None lowers the number of slots. */
 const gates = {
   'gate-none': () => ({}),
   'gate-limits': () => limits,
   'gate-pace': () => pace,
   'gate-circuit': () => circuit,
   'gate-adaptive-failures': () => failures,
-  // It samples all the same; without a lowest limit it would soon be another concurrency.
+  // The lowest limit keeps the concurrency constant; the policy still takes its samples.
   'gate-adaptive-latency': (concurrency: number) => ({
     adaptive: { strategy: 'latency', minLimit: concurrency, initialLimit: concurrency } as const,
   }),

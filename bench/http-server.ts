@@ -1,4 +1,6 @@
-/** Answers every request with a small chat completion, on connections that stay open. */
+/**
+ * A server that answers every request with a small chat completion, with keep-alive connections.
+ */
 import { createServer } from 'node:http';
 
 const ANSWER = JSON.stringify({

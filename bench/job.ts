@@ -1,23 +1,23 @@
-/** What a worker process is asked, and what it answers. */
+/** The jobs of a worker process, and its replies. */
 import type { ClientName } from './clients/index.ts';
 import type { GateName } from './gates.ts';
 import type { WatchName } from './watching.ts';
 
-/** Runs tasks through a client: how long each takes. */
+/** Measures the time of a task that runs through a client. */
 export interface TimeJob {
   readonly measure: 'time';
   readonly client: ClientName | GateName | WatchName;
   readonly tasks: number;
-  /** How often the tasks are run, one run after the other. */
+  /** The number of runs, one after another. */
   readonly repeat: number;
   readonly warmUp: number;
 }
 
-/** Makes requests wait at a client: how many bytes each holds. */
+/** Measures the memory of a waiting request. */
 export interface MemoryJob {
   readonly measure: 'memory';
   readonly client: ClientName;
-  /** Requests that wait. */
+  /** The number of waiting requests. */
   readonly tasks: number;
   readonly repeat: 1;
   readonly warmUp: number;
@@ -26,20 +26,20 @@ export interface MemoryJob {
 export const CROWDS = ['slots', 'rate'] as const;
 export const OPERATIONS = ['run', 'urgent', 'abort', 'configure', 'snapshot', 'give-back'] as const;
 
-/** Does something to a limiter at which many wait: how long that takes. */
+/** Measures the time of an operation on a limiter with many waiting requests. */
 export interface WaitersJob {
   readonly measure: 'waiters';
-  /** What they wait for: a slot, or a rate limit. */
+  /** What the requests wait for: a slot, or a rate limit. */
   readonly crowd: (typeof CROWDS)[number];
   readonly operation: (typeof OPERATIONS)[number];
   readonly waiters: number;
-  /** Operations. */
+  /** The number of operations. */
   readonly tasks: number;
   readonly repeat: 1;
   readonly warmUp: number;
 }
 
-/** Sends requests of many keys through a group of limiters: how long each takes. */
+/** Measures the time of a request through a group of limiters with many keys. */
 export interface KeysJob {
   readonly measure: 'keys';
   readonly keys: number;
@@ -48,18 +48,18 @@ export interface KeysJob {
   readonly warmUp: number;
 }
 
-/** Sends requests to a server over HTTP: how long each takes. */
+/** Measures the time of a request to a server over HTTP. */
 export interface HttpJob {
   readonly measure: 'http';
   readonly client: 'p-limit' | 'throttle' | 'limiter.fetch';
-  /** Whether each call has an AbortSignal of its own. */
+  /** Whether each call has its own AbortSignal. */
   readonly hasSignals: boolean;
   readonly tasks: number;
   readonly repeat: 1;
   readonly warmUp: number;
 }
 
-/** Starts and ends spans that are not sampled: how long each takes. */
+/** Measures the time of starting and ending a span that is not sampled. */
 export interface SpanJob {
   readonly measure: 'span';
   readonly tasks: number;
@@ -67,7 +67,7 @@ export interface SpanJob {
   readonly warmUp: number;
 }
 
-/** Records what a request records in histograms: how long the SDK takes for one request. */
+/** Measures the time in which an SDK records the histogram values of one request. */
 export interface RecordsJob {
   readonly measure: 'records';
   readonly tasks: number;
@@ -77,7 +77,10 @@ export interface RecordsJob {
 
 export type Job = TimeJob | MemoryJob | WaitersJob | KeysJob | HttpJob | SpanJob | RecordsJob;
 
-/** Nanoseconds a task (`time`, `keys`, `http`, `span`, `records`) or operation (`waiters`), or bytes a waiting request (`memory`). */
+/**
+ * Nanoseconds a task (`time`, `keys`, `http`, `span`, `records`) or operation (`waiters`), or bytes
+ * a waiting request (`memory`).
+ */
 export interface Measured {
   readonly perTask: number;
 }

@@ -1,20 +1,22 @@
-/** What is measured: the jobs of one round, by their names. */
+/** The jobs of one round, by name. */
 import type { Client } from './clients/client.ts';
 import { type ClientName, clients, isClientName } from './clients/index.ts';
 import { type GateName, gateNames } from './gates.ts';
 import { CROWDS, type Job, OPERATIONS, type WaitersJob } from './job.ts';
 import { type WatchName, watchNames } from './watching.ts';
 
-/** Operations that are timed, and how many come before the clock starts. */
+/** The number of timed operations, and of operations before the clock starts. */
 const OPERATIONS_TIMED = 20_000;
 const OPERATIONS_WARM_UP = 10_000;
-/** Aborts: twice as many as wait at the most, so that those who have gone are swept out, too. */
+/**
+ * Aborts: twice the largest number of waiters, so that the removal of aborted ones is timed too.
+ */
 const ABORTS = 200_000;
 
-/** Streams that are watched: they take longer than it takes until metrics are collected again. */
+/** Runs of an instrumented stream: longer together than the interval of metrics collection. */
 const WATCHED_RUNS = 3;
 
-/** The sizes of a crowd, by what its names end with. */
+/** The numbers of waiters, with the endings of the jobs' names. */
 const SIZES = [
   ['100', 100],
   ['100k', 100_000],
@@ -36,7 +38,7 @@ type CostName =
   | 'http-limiter-fetch-signal'
   | 'bare-span'
   | 'bare-records';
-/** An operation where many wait: `slots-run`, say. */
+/** An operation on a limiter with many waiters, such as `slots-run`. */
 export type WaitersTopic = `${WaitersJob['crowd']}-${WaitersJob['operation']}`;
 export type WaitersName = `${WaitersTopic}-${(typeof SIZES)[number][0]}`;
 export type Name = ClientName | CostName | GateName | WatchName | WaitersName;
@@ -45,7 +47,7 @@ export const waitersTopics: readonly WaitersTopic[] = CROWDS.flatMap((crowd) =>
   OPERATIONS.map((operation) => `${crowd}-${operation}` as const),
 );
 
-/** @param tasks what a client runs; all else keeps numbers of its own */
+/** @param tasks the number of tasks of a client; other jobs have fixed numbers */
 export function planJobs(tasks: number): Map<Name, Job> {
   const jobs = new Map<Name, Job>();
   for (const [client, { warmUp, maxTasks = tasks }] of Object.entries<Client>(clients)) {
@@ -56,8 +58,8 @@ export function planJobs(tasks: number): Map<Name, Job> {
   }
   const stream = { client: 'headgate-throttle', repeat: 1, warmUp: 20_000 } as const;
   const waiting = { ...stream, measure: 'memory', tasks: 200_000 } as const;
-  // As many requests in all as the long stream has, so that both spend the same share of them in
-  // code that is not yet compiled.
+  // The short streams have as many requests together as the long one, so that the share of requests
+  // in code that is not yet compiled is the same.
   jobs.set('per-request-10k', { ...stream, measure: 'time', tasks: 10_000, repeat: 100 });
   jobs.set('per-request-1M', { ...stream, measure: 'time', tasks: 1_000_000 });
   jobs.set('waiting-request', waiting);

@@ -1,4 +1,4 @@
-/** Measures headgate against its peers: README.md beside this file says what and how. */
+/** Measures headgate against other packages. README.md in this folder explains the measurements. */
 import { runBench } from './arguments.ts';
 import { compare } from './compare.ts';
 import { measureAll } from './measure.ts';

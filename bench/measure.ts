@@ -18,7 +18,7 @@ export interface Results {
   readonly failures: ReadonlyMap<Name, string>;
 }
 
-/** Every round measures each of them once, so that what disturbs the machine disturbs them all. */
+/** Every round measures each job once, so that disturbances of the machine affect all jobs. */
 export async function measureAll({ jobs, rounds }: Options): Promise<Results> {
   const runs = new Map<Name, number[]>([...jobs.keys()].map((name) => [name, []]));
   const failures = new Map<Name, string>();

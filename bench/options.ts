@@ -1,4 +1,4 @@
-/** What the command line says. */
+/** The options of the command line. */
 import { parseArgs } from 'node:util';
 import { choose, readInteger } from './arguments.ts';
 import type { Job } from './job.ts';

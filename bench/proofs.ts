@@ -1,18 +1,18 @@
 /**
- * Shows that gates which let everything pass at once are at work all the same: each is made tight,
- * the others staying as they are, and must then hold back or refuse what it has to.
+ * Proves that gates which never bind in the measurements still have an effect. Each gate is made
+ * tight, with the others unchanged, and must then hold back or refuse the right requests.
  */
 import { expectEqual } from './expect.ts';
 import type { Gating } from './gates.ts';
 
 const REQUESTS = 1_000;
-/** What a tight limit lets pass. */
+/** The number of requests that a tight limit admits. */
 const FEW = 10;
 const TIGHT_MS = 2;
 
 /**
- * Sends the values 0 to `count - 1` at once.
- * @returns of each that failed, its error
+ * Submits the values 0 to `count - 1` at once.
+ * @returns the errors of the failed requests
  */
 export type Send = (
   gating: Gating,
@@ -20,19 +20,19 @@ export type Send = (
   task: (value: number) => Promise<void>,
 ) => Promise<unknown[]>;
 
-/** What became of the requests, in the order in which they were sent. */
+/** The results of the requests, in the order of sending. */
 interface Observed {
   readonly sent: readonly number[];
-  /** The largest number at once. */
+  /** The largest number of requests in flight. */
   readonly peak: number;
   readonly elapsedMs: number;
-  /** How many failed with errors of each name. */
+  /** The number of failed requests by the name of the error. */
   readonly errors: ReadonlyMap<string, number>;
 }
 
 type Proof = (send: Send, gating: Gating) => Promise<void>;
 
-/** By the option that turns a gate on. */
+/** The proofs by the option that turns on the gate. */
 const proofs: Readonly<Record<keyof Gating, Proof | undefined>> = {
   concurrency: async (send, gating) => {
     const { peak, sent } = await observe(send, gating);
@@ -41,7 +41,7 @@ const proofs: Readonly<Record<keyof Gating, Proof | undefined>> = {
   },
   limits: async (send, gating) => {
     for (const [name, limit] of Object.entries(gating.limits ?? {})) {
-      // A value below 1,000 is three bytes at the most, which is one token.
+      // Each value below 1,000 has up to three bytes, which count as one token.
       const limits = { ...gating.limits, [name]: { ...limit, limit: FEW } };
       const { sent, errors } = await observe(send, { ...gating, limits, onLimit: 'fail' });
       expectEqual(`requests in a limit of ${FEW} ${name}`, sent.length, FEW);
@@ -91,7 +91,7 @@ const proofs: Readonly<Record<keyof Gating, Proof | undefined>> = {
   },
 };
 
-/** @throws Error when one of the gates that are on is not at work */
+/** @throws Error if one of the gates has no effect */
 export async function proveGates(send: Send, gating: Gating): Promise<void> {
   for (const [option, proof] of Object.entries(proofs)) {
     if (!Object.hasOwn(gating, option)) continue;
@@ -110,7 +110,7 @@ async function observe(
   let active = 0;
   let peak = 0;
   const start = performance.now();
-  // An adaptive rate would let 16 pass at first.
+  // Off, because an adaptive rate admits only 16 requests at first.
   const failures = await send({ adaptive: false, ...gating }, count, async (value) => {
     sent.push(value);
     active += 1;

@@ -1,4 +1,4 @@
-/** The tables that a person reads. */
+/** Prints the tables. */
 import { isClientName } from './clients/index.ts';
 import { type Comparison, type Goal, goalsOf, type Summaries } from './compare.ts';
 import { isGateName } from './gates.ts';

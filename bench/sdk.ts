@@ -1,4 +1,7 @@
-/** An OpenTelemetry SDK that collects metrics every second, and counts spans instead of sending them. */
+/**
+ * An OpenTelemetry SDK that collects metrics every second, and counts spans instead of sending
+ * them.
+ */
 import { context, metrics, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import {
@@ -18,15 +21,15 @@ import {
 const COLLECT_MS = 1_000;
 
 export interface CountingSdk {
-  /** How often metrics were collected. */
+  /** How often metrics have been collected. */
   readonly collections: number;
-  /** Spans that have ended, of this name. */
+  /** The number of ended spans with a name. */
   spans(name: string): number;
-  /** The sum of a counter's series, collected now. */
+  /** The sum over a counter's series, collected now. */
   total(counter: string): Promise<number>;
 }
 
-/** @param sampled part of the requests that are traced; undefined: metrics alone */
+/** @param sampled the share of requests that are traced; undefined: metrics only */
 export function startSdk(sampled: number | undefined): CountingSdk {
   let collections = 0;
   let latest: ResourceMetrics | undefined;

@@ -1,4 +1,4 @@
-/** The SDK that `startTelemetry` starts. Its page of metrics is read after each run. */
+/** Runs with the SDK of `startTelemetry`. Its metrics page is read after each run. */
 import { startTelemetry } from 'headgate/telemetry';
 import type { CountingSdk } from './sdk.ts';
 
@@ -20,7 +20,7 @@ export async function startedSdk(): Promise<ReadSdk> {
       return collections;
     },
     read,
-    // Without an endpoint for traces there are none.
+    // No endpoint for traces is set, so there are none.
     spans: () => 0,
     total: async (counter) => {
       await read();

@@ -4,7 +4,7 @@ export interface Summary {
   readonly max: number;
 }
 
-/** The middle value; of an even number of values, the mean of the two in the middle. */
+/** The median; for an even number of values, the mean of the two middle values. */
 function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)];

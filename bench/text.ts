@@ -1,4 +1,4 @@
-/** Figures and tables as text. */
+/** Formats figures and tables as text. */
 import { availableParallelism, cpus } from 'node:os';
 import { isClientName } from './clients/index.ts';
 import { isGateName } from './gates.ts';
@@ -7,7 +7,7 @@ import { isWatchName } from './watching.ts';
 
 /**
  * Prints rows of equal length below a heading; the first column is text.
- * @param others where the other columns stand: `right` for figures (default)
+ * @param others the alignment of the other columns: `right` for figures (default)
  */
 export function printTable(rows: readonly string[][], others: 'left' | 'right' = 'right'): void {
   if (rows.length === 1) {

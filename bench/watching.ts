@@ -1,4 +1,4 @@
-/** How closely `throttle` is watched, by the names that `--only` takes. */
+/** The amounts of telemetry of `throttle`, by the names that `--only` accepts. */
 export const watchNames = [
   'telemetry-off',
   'telemetry-no-sdk',

@@ -1,20 +1,20 @@
 /**
- * One measure in one fresh process. Takes a `Job` as JSON in its only argument and prints its
+ * Runs one job in a fresh process. Gets the `Job` as JSON in its only argument, and prints the
  * `Measured` as one line of JSON.
  */
 
 import type { Job, Measured } from './job.ts';
 
 const job: Job = JSON.parse(process.argv[2] ?? '');
-// Node would end without a word when a client has lost a task and nothing is left to wait for.
+// Report a lost task: Node would exit silently when nothing is left to wait for.
 process.once('beforeExit', () => {
   throw new Error('the client went idle before its last task had ended');
 });
 const measured: Measured = { perTask: await measure(job) };
-// A client may leave a timer behind; the figure is taken, so nothing is left to wait for.
+// Exit here: the figure is taken, and a client may have left a timer running.
 process.stdout.write(`${JSON.stringify(measured)}\n`, () => process.exit(0));
 
-/** Imported on demand, so that a process loads the one client that it measures. */
+/** Imports measures on demand, so that a process loads only the client that it measures. */
 async function measure(job: Job): Promise<number> {
   switch (job.measure) {
     case 'time':

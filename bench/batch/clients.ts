@@ -1,4 +1,4 @@
-/** What people run a file of prompts with. */
+/** The programs that run a file of prompts. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { createHttpSender, runBatch } from 'headgate/batch';
 import OpenAI from 'openai';
 import pLimit from 'p-limit';
 
-/** How many prompts were answered in the end, and how many calls were answered with 429. */
+/** The number of prompts that were answered in the end, and of calls that got a 429. */
 export interface Answered {
   readonly answered: number;
   readonly rejected: number;
@@ -15,7 +15,7 @@ export interface Answered {
 
 export type BatchClient = (url: string, prompts: readonly string[]) => Promise<Answered>;
 
-/** The command, which is told nothing of the limit. */
+/** The `headgate` command, without any options about the limit. */
 export const headgate: BatchClient = async (url, prompts) => {
   const folder = await mkdtemp(join(tmpdir(), 'headgate-bench-'));
   const sender = createHttpSender({ baseUrl: `${url}/v1`, apiKey: undefined, timeoutMs: 60_000 });
@@ -31,7 +31,7 @@ export const headgate: BatchClient = async (url, prompts) => {
   }
 };
 
-/** Fifty calls at a time, and the retries of the SDK. */
+/** Fifty calls at a time, with the retries of the SDK. */
 export const pLimitAndSdk: BatchClient = async (url, prompts) => {
   const { client, rejected } = clientOf(url, 2);
   const limit = pLimit(50);
@@ -45,7 +45,7 @@ const ATTEMPTS = 5;
 const PAUSE_MS = 15_000;
 
 /**
- * The rules of OpenAI's cookbook script for parallel requests, told the exact limit: a bucket of a
+ * The rules of OpenAI's cookbook script for parallel requests, given the exact limit: a bucket of a
  * minute's requests that fills evenly, five attempts each, and a pause of 15 s after a 429.
  */
 export const cookbookRules: BatchClient = async (url, prompts) => {

@@ -1,6 +1,6 @@
 /**
- * Runs one file of prompts against servers that are not ours, and prints the time, what was lost and
- * the 429s: `node build/bench/batch/compare.js [lines] [server]`.
+ * Runs one file of prompts against servers of other projects. Prints the time, the number of lost
+ * prompts and of 429s: `node build/bench/batch/compare.js [lines] [server]`.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** Servers that are not ours, each with a limit of its own in front of a backend. */
+/** Rate limiters of other projects, each in front of a backend. */
 import express from 'express';
 import { rateLimit } from 'express-rate-limit';
 import { haproxyConfig } from '../servers/haproxy-config.ts';
@@ -6,14 +6,14 @@ import { listen } from '../servers/listen.ts';
 import { nginxConfig } from '../servers/nginx-config.ts';
 import { findProgram, startProgram } from '../servers/program.ts';
 
-/** A limit in front of a backend. */
+/** A server that limits requests in front of a backend. */
 export interface LimitingServer {
   readonly about: string;
-  /** The program that it needs; undefined: none. */
+  /** The program that must be installed; undefined: none. */
   readonly program?: string;
-  /** How long a client that knew everything would take for so many requests, in ms. */
+  /** The time that a client with full knowledge would need for this number of requests, in ms. */
   idealMs(requests: number, callMs: number): number;
-  /** @param backendPort of the server behind it */
+  /** @param backendPort the port of the backend */
   start(backendPort: number): Promise<{ readonly url: string; close(): Promise<void> }>;
 }
 
@@ -23,10 +23,10 @@ const IN_FLIGHT = 5;
 const WINDOW_MS = 5_000;
 const IN_WINDOW = PER_SECOND * (WINDOW_MS / 1_000);
 
-/** The burst is counted beside the request that is due. */
+/** nginx counts the burst in addition to the request that is due. */
 const bucketMs = (requests: number) => (Math.max(0, requests - BURST - 1) * 1_000) / PER_SECOND;
 
-/** A window begins with its first request. */
+/** Each window begins with its first request. */
 const windowMs = (requests: number) => Math.floor((requests - 1) / IN_WINDOW) * WINDOW_MS;
 
 export const LIMITING_SERVERS: Readonly<Record<string, LimitingServer>> = {
@@ -55,7 +55,8 @@ export const LIMITING_SERVERS: Readonly<Record<string, LimitingServer>> = {
   haproxy: {
     about: `${IN_WINDOW} in ${WINDOW_MS / 1_000} s, and what is denied counts`,
     program: 'haproxy',
-    // The second window opens as fast as the first, sent at once, is forgotten.
+    // The first window was used at once, so the second opens at the rate at which the first
+    // expires.
     idealMs: (requests) =>
       requests <= IN_WINDOW ? 0 : WINDOW_MS * (1 + (requests - IN_WINDOW) / IN_WINDOW),
     start: startHaproxy,
@@ -67,7 +68,7 @@ export const LIMITING_SERVERS: Readonly<Record<string, LimitingServer>> = {
   },
 };
 
-/** Why a server cannot be started here; undefined: it can. */
+/** The reason why a server cannot be started on this machine; undefined: it can. */
 export function missing({ program }: LimitingServer): string | undefined {
   return program === undefined || findProgram(program) !== undefined
     ? undefined

@@ -1,6 +1,6 @@
 /**
- * Runs many lines of 1 kB whose answers come at once, and prints the time and the most memory that
- * the process has taken: `node build/bench/batch/memory.js [lines]`.
+ * Runs many lines of 1 kB that are answered at once. Prints the time and the peak memory of the
+ * process: `node build/bench/batch/memory.js [lines]`.
  */
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -17,7 +17,7 @@ const ANSWER = {
   usage: { prompt_tokens: 230, completion_tokens: 6 },
 };
 
-// As the command does.
+// The command does the same.
 setFlagsFromString('--semi-space-growth-factor=1');
 setFlagsFromString('--heap-growing-percent=20');
 

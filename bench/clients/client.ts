@@ -1,12 +1,14 @@
-/** What every client runs: takes nothing, does next to nothing, returns a promise. */
+/** The task that every client runs: no arguments, hardly any work, a promise as result. */
 export type Task = () => Promise<void>;
 
-/** Runs `task` `count` times, at most `concurrency` at once; resolves when the last one has ended. */
+/**
+ * Runs `task` `count` times, at most `concurrency` at once; resolves when the last one has ended.
+ */
 export type RunAll = (task: Task, count: number, concurrency: number) => Promise<void>;
 
 /**
- * Hands over `count` requests whose tasks never end, and returns how many the client has taken and
- * whatever has to stay reachable so that those that wait stay in memory.
+ * Submits `count` requests whose tasks never end. Returns how many the client has accepted, and the
+ * objects that must stay reachable to keep the waiting requests in memory.
  */
 export type Fill = (
   task: Task,
@@ -17,15 +19,15 @@ export type Fill = (
 export interface ClientModule {
   readonly run: RunAll;
   readonly fill?: Fill;
-  /** Throws unless each gate that is on, beside the concurrency, is at work. */
+  /** Throws unless each gate of the client, other than the concurrency, has an effect. */
   readonly prove?: (concurrency: number) => Promise<void>;
 }
 
 export interface Client {
-  /** At most this many tasks a run: without it the slowest peers would take minutes a run. */
+  /** The most tasks of a run. Without this bound a run of the slowest peers would take minutes. */
   readonly maxTasks?: number;
-  /** Tasks run before the clock starts; 20,000 unless the client is too slow for that. */
+  /** Tasks that run before the clock starts: 20,000, or fewer for a slow client. */
   readonly warmUp: number;
-  /** Imported on demand, so that a process loads the one client that it measures. */
+  /** Imports clients on demand, so that a process loads only the client that it measures. */
   readonly load: () => Promise<ClientModule>;
 }

@@ -10,7 +10,7 @@ const send: Send = async (gating, count, task) => {
   return outcomes.flatMap((outcome) => (outcome.status === 'failed' ? [outcome.error] : []));
 };
 
-/** `throttle` with more gates than the defaults. */
+/** `throttle` with gates in addition to the defaults. */
 export function gatedStream(name: GateName): ClientModule {
   return {
     run: (task, count, concurrency) =>

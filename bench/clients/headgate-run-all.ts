@@ -4,7 +4,7 @@ import { type Gating, gatingOf } from '../gates.ts';
 import { proveGates, type Send } from '../proofs.ts';
 import type { ClientModule, Fill, RunAll } from './client.ts';
 
-/** What each request is said to need. */
+/** The stated size of each request. */
 const TOKENS = 1;
 
 export const run: RunAll = async (task, count, concurrency) => {
@@ -38,7 +38,7 @@ const send: Send = async (gating, count, task) => {
   return results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
 };
 
-/** Its requests say their own priority. */
+/** Each request states its priority. */
 function limiterOf({ priority: _, ...options }: Gating): Limiter {
   return createLimiter(options);
 }

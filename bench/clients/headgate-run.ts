@@ -6,7 +6,7 @@ export const run: RunAll = async (task, count, concurrency) => {
   await Promise.all(Array.from({ length: count }, () => limiter.run(task)));
 };
 
-/** An adaptive rate would let 16 pass at first. */
+/** Off, because an adaptive rate admits only 16 requests at first. */
 export const fill: Fill = (task, count, concurrency) => {
   const limiter = createLimiter({ concurrency, adaptive: false });
   const promises = Array.from({ length: count }, () => limiter.run(task));

@@ -9,7 +9,7 @@ export const run: RunAll = (task, count, concurrency) =>
       .subscribe({ complete: resolve, error: reject });
   });
 
-/** An adaptive rate would let 16 pass at first. */
+/** Off, because an adaptive rate admits only 16 requests at first. */
 export const fill: Fill = (task, count, concurrency) => {
   let taken = 0;
   const countValues = tap(() => {

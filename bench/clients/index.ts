@@ -22,7 +22,7 @@ export function isClientName(name: string): name is ClientName {
   return Object.hasOwn(clients, name);
 }
 
-/** The client itself, or `throttle` with the gate that is named, or watched as it says. */
+/** Returns a client by its name, or `throttle` with the named gate or the named telemetry. */
 export async function loadClient(name: ClientName | GateName | WatchName): Promise<ClientModule> {
   if (isClientName(name)) return clients[name].load();
   if (isWatchName(name)) return (await import('./watched-stream.ts')).watchedStream(name);

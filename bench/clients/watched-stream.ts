@@ -8,14 +8,14 @@ import { type ReadSdk, startedSdk } from '../started.ts';
 import type { WatchName } from '../watching.ts';
 import type { ClientModule } from './client.ts';
 
-/** Part of the requests that are traced; undefined: metrics alone. */
+/** The share of requests that are traced; undefined: metrics only. */
 const SAMPLED = {
   'telemetry-metrics': undefined,
   'telemetry-1-percent': 0.01,
   'telemetry-all-spans': 1,
 } as const;
 
-/** `throttle` with all gates at their defaults, watched more or less closely. */
+/** `throttle` with default gates and different amounts of telemetry. */
 export function watchedStream(name: WatchName): ClientModule {
   const isOff = name === 'telemetry-off';
   const isStarted = name === 'telemetry-started';
@@ -27,7 +27,7 @@ export function watchedStream(name: WatchName): ClientModule {
   return {
     run: async (task, count, concurrency) => {
       sent += count;
-      // In the first run, which warms up.
+      // During the first run, which warms up.
       if (isStarted) started ??= await startedSdk();
       const options = { concurrency, ...(isOff && { telemetry: false as const }) };
       await new Promise<void>((resolve, reject) => {
@@ -35,7 +35,7 @@ export function watchedStream(name: WatchName): ClientModule {
           .pipe(throttle(task, options))
           .subscribe({ complete: resolve, error: reject });
       });
-      // A task that does nothing leaves no room for timers: metrics are collected here.
+      // Collect metrics here: tasks that do nothing leave no turn of the event loop for timers.
       await nextTurn();
       await started?.read();
     },
@@ -47,7 +47,7 @@ export function watchedStream(name: WatchName): ClientModule {
   };
 }
 
-/** Fails unless all were counted while they ran, and as many traced as should be. */
+/** Throws unless all requests were counted while they ran, and the expected share was traced. */
 async function expectWatched(sdk: CountingSdk, sent: number, sampled: number): Promise<void> {
   expectEqual('metrics were collected meanwhile', sdk.collections > 0, true);
   expectEqual('requests counted', await sdk.total('headgate.requests'), sent);

@@ -1,13 +1,13 @@
-/** What a fleet has to reach. */
+/** The goals of a fleet. */
 
-/** A worker that is silent for so long loses what it holds, in milliseconds. */
+/** After this silence a worker loses its slots and bytes, in milliseconds. */
 export const TTL_MS = 1_000;
 
 export interface Goal {
-  /** One line for a reader. */
+  /** A description in one line. */
   readonly about: string;
   readonly unit: '%' | 'ms' | '' | 'requests' | 'µs';
-  /** Undefined: it is only measured. */
+  /** Undefined: the figure is measured, and has no goal. */
   readonly least?: number;
   readonly most?: number;
 }
@@ -44,7 +44,7 @@ export const GOALS = {
 
 export type GoalName = keyof typeof GOALS;
 
-/** What was measured. NaN: nothing. */
+/** The measured value; NaN: there is none. */
 export type Figures = Partial<Record<GoalName, number>>;
 
 /** Undefined: the figure has no goal. */

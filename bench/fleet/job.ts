@@ -1,17 +1,17 @@
-/** What a worker process is told, and what it answers. */
+/** The messages to a worker process, and its replies. */
 import type { ClientName } from './clients/index.ts';
 import type { Setup } from './setup.ts';
 
 /** The requests of one worker. Each takes `tookMs`. */
 export type Load =
   | {
-      /** So many wait or run at any time. */
+      /** The number of requests that wait or run at any time. */
       readonly kind: 'backlog';
       readonly requests: number;
       readonly tookMs: number;
     }
   | {
-      /** They arrive at even distances, whatever becomes of them. */
+      /** Requests arrive evenly spaced, independent of how earlier ones end. */
       readonly kind: 'arrivals';
       readonly perSecond: number;
       readonly tookMs: number;
@@ -22,27 +22,27 @@ export type Command =
   | {
       readonly kind: 'load';
       readonly load: Load;
-      /** The file that gets the time of each request. */
+      /** The file to which the time of each request is written. */
       readonly log: string;
-      /** The file is complete at any moment, which takes longer. */
+      /** Whether each entry is written at once, which is slower. */
       readonly isKillable: boolean;
     }
   | { readonly kind: 'stop' }
   | { readonly kind: 'close' };
 
-/** What came of a load. */
+/** The result of a load. */
 export interface LoadResult {
   /** Requests that were sent. */
   readonly sent: number;
-  /** Requests that failed, other than by the end of the load. */
+  /** Requests that failed for a reason other than the end of the load. */
   readonly failed: number;
   /** The first error. */
   readonly reason: string | undefined;
-  /** How long each waited from its arrival until it was sent, in milliseconds. */
+  /** The wait of each request, from arrival to sending, in milliseconds. */
   readonly waitsMs: Float64Array;
 }
 
-/** An answer to the command with the same number. */
+/** The reply to the command with the same number. */
 export type Answer =
   | { readonly id: number; readonly result: LoadResult | undefined }
   | { readonly id: number; readonly error: string };

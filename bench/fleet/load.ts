@@ -1,4 +1,4 @@
-/** Requests of one worker, as a program would make them. */
+/** Makes the requests of one worker, as a program would. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reasonOf } from '../reason.ts';
 import type { Connected } from './clients/client.ts';
@@ -26,7 +26,7 @@ export class RunningLoad {
       load.kind === 'backlog' ? this.refill(load.requests) : this.arrive(load.perSecond);
   }
 
-  /** What waits is given up; what runs comes to its end. */
+  /** Cancels waiting requests, and waits for running ones. */
   async stop(): Promise<LoadResult> {
     this.isStopped = true;
     this.end.abort();
@@ -61,7 +61,7 @@ export class RunningLoad {
       if (this.isStopped) return;
       this.failed += 1;
       this.reason ??= reasonOf(error);
-      // A client that fails at once must not be asked for ever in one turn.
+      // Leave the turn: a client that fails at once would otherwise be called in an endless loop.
       await sleep(10);
     }
   }

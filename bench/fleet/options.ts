@@ -1,4 +1,4 @@
-/** What the command line says. */
+/** The options of the command line. */
 import { parseArgs } from 'node:util';
 import { choose, listOf, readInteger, UsageError } from '../arguments.ts';
 
@@ -7,7 +7,7 @@ const PROCESSES = '2,4,8,16';
 const MOST_PROCESSES = 64;
 const WORKERS = 1_000;
 
-/** What can be measured: each part gives several figures. */
+/** The measurements. Each gives several figures. */
 export const PARTS = [
   'limits',
   'churn',

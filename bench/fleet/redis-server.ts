@@ -1,18 +1,18 @@
-/** A `redis-server` of the bench's own, which keeps nothing. */
+/** A private `redis-server` that stores nothing on disk. */
 import { createClient } from 'redis';
 import { findProgram, type RunningProgram, startProgram } from '../servers/program.ts';
 import { sharedNow } from './send-log.ts';
 
 export const INSTALL = 'apt-get install redis-server';
 
-/** All clients that are compared do everything by scripts. */
+/** All compared clients work through scripts. */
 const SCRIPTS = ['eval', 'evalsha', 'fcall'];
 
-/** What a server has done since it began. */
+/** The work of a server since its start. */
 export interface ServerWork {
   /** Calls of scripts. */
   readonly calls: number;
-  /** The time of all its threads, in milliseconds. */
+  /** The CPU time of all its threads, in milliseconds. */
   readonly cpuMs: number;
 }
 
@@ -35,7 +35,10 @@ export class RedisServer {
     await this.program.stop();
   }
 
-  /** At the same port, with nothing in it. @returns when it could be reached, by the common clock */
+  /**
+   * Restarts the server empty, at the same port. @returns when it was reachable, by the common
+   * clock
+   */
   async restart(): Promise<number> {
     this.program = await launch(this.port);
     return sharedNow();
@@ -62,7 +65,7 @@ export function isRedisInstalled(): boolean {
   return findProgram('redis-server') !== undefined;
 }
 
-/** What was done between two looks. */
+/** The work between two readings. */
 export function workBetween(before: ServerWork, after: ServerWork): ServerWork {
   return {
     calls: after.calls - before.calls,
@@ -82,7 +85,7 @@ function launch(port?: number): Promise<RunningProgram> {
   });
 }
 
-/** The number after a pattern; 0: it is not there. */
+/** The number after a pattern; 0 if the pattern is not found. */
 function numberIn(text: string, before: string): number {
   return Number(text.match(new RegExp(`^${before}([0-9.]+)`, 'm'))?.[1] ?? 0);
 }

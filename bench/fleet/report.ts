@@ -1,4 +1,4 @@
-/** The tables that a person reads. */
+/** Prints the tables. */
 import { loadavg } from 'node:os';
 import { printTable, processor } from '../text.ts';
 import { clients } from './clients/index.ts';
@@ -32,7 +32,7 @@ export function printClients(names: readonly (keyof typeof clients)[]): void {
   printTable([['client', ''], ...names.map((name) => [name, clients[name].about])], 'left');
 }
 
-/** A row a figure, a column a fleet. A `!` is after what misses its goal. */
+/** A table with a row for each figure and a column for each fleet. `!` marks a missed goal. */
 export function printFigures(columns: readonly Shown[]): void {
   const names = (Object.keys(GOALS) as GoalName[]).filter((name) =>
     columns.some(({ figures }) => figures[name] !== undefined),

@@ -18,7 +18,7 @@ import { WorkerProcess } from './worker-process.ts';
 
 type Measure = (context: Context) => Promise<Figures>;
 
-/** In this order: `kill` and `churn` leave no worker to others. */
+/** The order matters: `kill` and `churn` end the workers. */
 const MEASURES: readonly (readonly [Part, Measure])[] = [
   ['limits', measureLimits],
   ['calls', measureCalls],
@@ -37,13 +37,13 @@ export interface Column {
   readonly client: ClientName;
   readonly processes: number;
   readonly figures: Figures;
-  /** The load average of the machine before, which others may have caused. */
+  /** The machine's load average before the run, which other programs may have caused. */
   readonly load: number;
-  /** Why there is no figure, by measurement. */
+  /** The reason why a figure is missing, by measurement. */
   readonly failures: Readonly<Record<string, string>>;
 }
 
-/** @param told is given a line for each measurement */
+/** @param told called with a line for each measurement */
 export async function runAll(options: Options, told: (line: string) => void): Promise<Column[]> {
   const chosen = MEASURES.filter(([part]) => options.parts.includes(part));
   const columns: Column[] = [];

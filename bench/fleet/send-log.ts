@@ -1,24 +1,26 @@
-/** When requests were sent and ended: a file for each worker, which outlives it. */
+/** Logs when requests were sent and ended, in a file for each worker that outlives the worker. */
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 
 const ENTRIES = 4_096;
 const ENTRY_BYTES = Float64Array.BYTES_PER_ELEMENT;
 
-/** `performance.now()` and the clock that all processes of this machine have in common. */
+/**
+ * The difference between `performance.now()` and the common clock of all processes of a machine.
+ */
 const OFFSET_MS = Number(process.hrtime.bigint()) / 1e6 - performance.now();
 
-/** Milliseconds of the clock that all processes of this machine have in common. */
+/** The common clock of all processes of this machine, in milliseconds. */
 export function sharedNow(): number {
   return performance.now() + OFFSET_MS;
 }
 
-/** Writes when requests are sent, and, as a negative number, when they end. */
+/** Writes the time when a request is sent, and as a negative number the time when it ends. */
 export class SendLog {
   private readonly file: number;
   private readonly entries: Float64Array;
   private count = 0;
 
-  /** @param isKillable whether each entry is written at once */
+  /** @param isKillable whether to write each entry at once, because the worker may be killed */
   constructor(path: string, isKillable: boolean) {
     this.file = openSync(path, 'a');
     this.entries = new Float64Array(isKillable ? 1 : ENTRIES);
@@ -50,7 +52,7 @@ export class SendLog {
   }
 }
 
-/** What one worker has done, in ms of the common clock. */
+/** The requests of one worker, in ms of the common clock. */
 export interface Sends {
   readonly sent: readonly number[];
   readonly ended: readonly number[];

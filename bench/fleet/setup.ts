@@ -1,17 +1,17 @@
-/** What all workers of one key share. */
+/** The settings that all workers of one key share. */
 export interface Setup {
-  /** Of Redis, on this machine. */
+  /** The port of Redis on this machine. */
   readonly port: number;
-  /** A name that no other measurement has. */
+  /** The key, which no other measurement uses. */
   readonly key: string;
-  /** Requests in any window; undefined: more than are sent. */
+  /** The most requests in any window; undefined: more than are sent. */
   readonly limit?: Limit;
-  /** Requests in flight, over all workers; undefined: more than are sent. */
+  /** The most requests in flight over all workers; undefined: more than are sent. */
   readonly slots?: number;
 }
 
 export interface Limit {
   readonly requests: number;
-  /** Whole seconds. */
+  /** In ms, a multiple of 1,000. */
   readonly windowMs: number;
 }

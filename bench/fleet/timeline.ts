@@ -1,11 +1,11 @@
-/** Figures of the times at which the workers of a fleet have sent. All times in milliseconds. */
+/** Computes figures from the send times of a fleet's workers. All times in milliseconds. */
 import type { Sends } from './send-log.ts';
 
 export function sorted(times: Iterable<number>): Float64Array {
   return Float64Array.from(times).sort();
 }
 
-/** The most that was sent in any window, wherever it begins. */
+/** The most requests that were sent in any window, wherever the window begins. */
 export function mostInWindow(times: Float64Array, windowMs: number): number {
   let most = 0;
   let first = 0;
@@ -22,8 +22,8 @@ export function countBetween(times: Float64Array, from: number, until: number): 
 }
 
 /**
- * How long after a moment a fleet sends at a rate again: from there on a span has so many requests.
- * @returns Infinity: not in the time that was looked at
+ * The time after a moment until a fleet sends at a rate again: until a span has that many requests.
+ * @returns Infinity: not within the logged time
  */
 export function fullRateAfter(
   times: Float64Array,
@@ -39,25 +39,25 @@ export function fullRateAfter(
   return Number.POSITIVE_INFINITY;
 }
 
-/** Jain's index of fairness: 1 is equal, 1/n is all for one. */
+/** Jain's index of fairness: 1 means equal shares, 1/n means that one worker gets everything. */
 export function jain(values: readonly number[]): number {
   const sum = values.reduce((a, b) => a + b, 0);
   const squares = values.reduce((a, b) => a + b * b, 0);
   return squares === 0 ? 0 : (sum * sum) / (values.length * squares);
 }
 
-/** A worker, and when it was killed. */
+/** A worker's requests, and when it was killed. */
 export interface Flights extends Sends {
   readonly killedAt?: number;
 }
 
-/** How many requests are in flight from a moment on. */
+/** The number of requests in flight from a moment on. */
 export interface InFlight {
   readonly at: number;
   readonly requests: number;
 }
 
-/** The requests in flight of all workers. Those of a killed one end as it is killed. */
+/** The requests in flight of all workers. Those of a killed worker end when it is killed. */
 export function inFlightOf(workers: readonly Flights[]): InFlight[] {
   const changes: [at: number, by: number][] = [];
   for (const { sent, ended, killedAt } of workers) {
@@ -66,7 +66,7 @@ export function inFlightOf(workers: readonly Flights[]): InFlight[] {
     const left = sent.length - ended.length;
     if (killedAt !== undefined && left > 0) changes.push([killedAt, -left]);
   }
-  // Of one moment, ends come first.
+  // At the same moment, count ends before starts.
   changes.sort(([at, by], [other, more]) => at - other || by - more);
   let requests = 0;
   return changes.map(([at, by]) => {
@@ -75,7 +75,7 @@ export function inFlightOf(workers: readonly Flights[]): InFlight[] {
   });
 }
 
-/** The value below which a part of the values is; NaN: there are none. */
+/** The quantile of the values; NaN: there are none. */
 export function quantile(values: Float64Array, part: number): number {
   return values[Math.min(values.length - 1, Math.floor(values.length * part))] ?? Number.NaN;
 }

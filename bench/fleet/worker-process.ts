@@ -1,4 +1,4 @@
-/** A worker process, as the bench sees it. */
+/** The bench's handle of a worker process. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import type { Setup } from './setup.ts';
 
 const WORKER = fileURLToPath(new URL('./worker.js', import.meta.url));
 
-/** Longer than anything that a worker is told takes. */
+/** The time limit of a command: longer than any command takes. */
 const ANSWER_MS = 30_000;
 
 interface Waiter {
@@ -26,15 +26,15 @@ export class WorkerProcess {
   private readonly waiters = new Map<number, Waiter>();
   private readonly logs: string[] = [];
   private asked = 0;
-  /** When it was killed, in ms of the common clock. */
+  /** When the process was killed, in ms of the common clock. */
   killedAt: number | undefined = undefined;
 
-  /** @param folder where its logs go */
+  /** @param folder for the logs */
   constructor(folder: string) {
     this.folder = folder;
     this.child = fork(WORKER, {
       serialization: 'advanced',
-      // That the store is away is what is measured.
+      // Ignore warnings about the missing store: some measurements stop the store on purpose.
       execArgv: ['--no-warnings'],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
@@ -50,7 +50,7 @@ export class WorkerProcess {
     await this.ask({ kind: 'connect', client, setup });
   }
 
-  /** Begins to send. */
+  /** Starts a load. */
   async load(load: Load, isKillable = false): Promise<void> {
     const log = join(this.folder, `sends-${count}`);
     count += 1;
@@ -58,14 +58,14 @@ export class WorkerProcess {
     await this.ask({ kind: 'load', load, log, isKillable });
   }
 
-  /** Sends no more. */
+  /** Stops the load. */
   async stop(): Promise<LoadResult> {
     const result = await this.ask({ kind: 'stop' });
     if (result === undefined) throw new Error('a worker had no load to stop');
     return result;
   }
 
-  /** What it has sent since the last call. */
+  /** The requests since the last call. */
   takeSends(): Sends {
     const sends = this.logs.splice(0).map(readSends);
     return {
@@ -74,12 +74,12 @@ export class WorkerProcess {
     };
   }
 
-  /** Gives up its client, as a program does that ends. */
+  /** Closes the client, as a program does at its end. */
   async close(): Promise<void> {
     await this.ask({ kind: 'close' });
   }
 
-  /** Ends it without a word. */
+  /** Kills the process. */
   async kill(): Promise<void> {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;
     const exit = once(this.child, 'exit');

@@ -1,4 +1,4 @@
-/** One worker of a fleet, in a process of its own: does what the bench tells it. */
+/** One worker of a fleet, in its own process: executes the commands of the bench. */
 import { reasonOf } from '../reason.ts';
 import type { Connected } from './clients/client.ts';
 import { clients } from './clients/index.ts';
@@ -9,7 +9,7 @@ import { SendLog } from './send-log.ts';
 let connected: Connected | undefined;
 let running: RunningLoad | undefined;
 
-// Without the bench nobody wants to know.
+// Exit together with the bench.
 process.on('disconnect', () => process.exit());
 process.on('message', async ({ id, command }: Numbered) => {
   try {

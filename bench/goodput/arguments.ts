@@ -1,14 +1,14 @@
-/** The command line as text: what all ways to run the benchmark share. */
+/** Reads the arguments that all modes of the benchmark share. */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { readInteger, UsageError } from '../arguments.ts';
 
 export { choose, listOf, readInteger, UsageError } from '../arguments.ts';
 
-/** Seeds that nothing was tuned with; 1, 2 and 3 are there to tune with. */
+/** The seeds of measurements. Nothing was tuned with them; use 1, 2 and 3 for tuning. */
 export const SEEDS: readonly number[] = [101, 102, 103];
 export const CHART = 'build/goodput.svg';
-/** Requests in flight that the user allows in generated runs: more than most providers need. */
+/** The concurrency in generated runs, which is more than most providers need. */
 export const CONCURRENCY = 2_000;
 
 export const USAGE = `usage: npm run bench:goodput -- [options]
@@ -56,7 +56,7 @@ export function parseArguments(args: string[]) {
 
 export type Arguments = ReturnType<typeof parseArguments>;
 
-/** @throws UsageError for options that say nothing in this way to run */
+/** @throws UsageError for options that have no effect in this mode */
 export function refuse(
   values: Arguments,
   options: readonly (keyof Arguments)[],

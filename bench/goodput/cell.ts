@@ -1,4 +1,6 @@
-/** One client, or several workers of it, in one scenario: what they are handed, and what comes of it. */
+/**
+ * Runs one client, or several workers of it, in one scenario: submits prompts and collects results.
+ */
 import {
   createProvider,
   type Provider,
@@ -11,28 +13,28 @@ import type { Scenario } from './scenario.ts';
 import { leftByOthers } from './tenants.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** What came of it. */
+/** The result of a run. */
 export interface CellRun {
   /**
-   * What was let in and answered well (or is still being answered at the end), in % of what the
-   * limit that binds allowed. The bursts that limits start with come on top.
+   * The accepted requests that succeeded, or were still running at the end, in % of what the
+   * binding limit allowed. The initial bursts of limits are not part of the allowed amount.
    */
   readonly goodput: number;
   readonly successes: number;
-  /** Attempts that were turned away with 429 or 503. */
+  /** Attempts that were rejected with 429 or 503. */
   readonly rejected: number;
-  /** How often the client gave a prompt up, which was handed over to it again. */
+  /** How often the client gave up a prompt. Each such prompt was submitted again. */
   readonly lost: number;
-  /** Median of the time from a prompt's handing over to the attempt that was answered well. */
+  /** The median time from submitting a prompt to the start of its successful attempt. */
   readonly waitP50Ms: number;
-  /** What one wait in a hundred exceeds. */
+  /** The 99th percentile of these waits. */
   readonly waitP99Ms: number;
 }
 
-/** How soon a prompt that was given up is handed over again. */
+/** The delay after which a prompt that was given up is submitted again. */
 const LOST_MS = 1;
 
-/** Independent streams of chance from one seed. */
+/** Independent streams of random numbers from one seed. */
 const STREAMS = { client: 1, prompts: 2, others: 3 } as const;
 
 export function streamSeed(seed: number, stream: keyof typeof STREAMS, index = 0): number {
@@ -47,7 +49,7 @@ export class Cell {
   readonly #nextPrompt: () => Prompt;
   readonly #handedAt = new Map<Prompt, number>();
   readonly #waitsMs: number[] = [];
-  /** Prompts that there are yet to hand over. */
+  /** The number of prompts not yet submitted. */
   #supply: number;
   #tokens = 0;
   #lastAnswerMs = 0;
@@ -71,14 +73,14 @@ export class Cell {
     this.#provider = createProvider({
       ...options,
       ...(others && { capacity: leftByOthers(others, streamSeed(seed, 'others'), seconds) }),
-      // Those who do not follow limits see none: what they reach, they reach without.
+      // Clients that do not read rate-limit headers get answers without them.
       headers: client.knows === 'headers' || headers === 'none' ? headers : 'retry-after',
       clock: time.clock,
       seed,
     });
   }
 
-  /** Makes one worker and hands it its backlog. */
+  /** Starts one worker and submits its backlog. */
   open(start: Awaited<ReturnType<Client['load']>>, worker: number): void {
     const { backlog, workers } = this.#scenario;
     const hand = () => {
@@ -95,7 +97,8 @@ export class Cell {
       send: (prompt) => this.#send(prompt, hand),
       lost: (prompt) => {
         this.#lost++;
-        // Later, so that a client which gives up at once does not stop time.
+        // Submit it later: a client that gives up at once would otherwise loop without time
+        // passing.
         this.#time.clock.setTimer(() => handOver(prompt), LOST_MS);
       },
       failed: (error) => {
@@ -144,19 +147,21 @@ export class Cell {
       this.#lastAnswerMs = this.#time.clock.now();
       this.#waitsMs.push(sentAt - handedAt);
       this.#handedAt.delete(prompt);
-      // The client hears of the answer before it is given the next prompt.
+      // Deliver the answer to the client before the next prompt.
       queueMicrotask(hand);
     }
     return answer;
   }
 
-  /** Of the limit that binds. Prompts that fail by chance are no goodput, but have cost tokens. */
+  /**
+   * The amount of the binding limit. Prompts that fail at random are not goodput, but cost tokens.
+   */
   #shareOf({ capacity, completed, inFlight }: ProviderStats): number {
     return Math.max((completed + inFlight) / capacity.requests, this.#tokens / capacity.tokens);
   }
 }
 
-/** Of ascending values; 0 of none. */
+/** The quantile of ascending values; 0 if there are none. */
 function quantile(values: readonly number[], part: number): number {
   return values[Math.min(values.length - 1, Math.floor(part * values.length))] ?? 0;
 }

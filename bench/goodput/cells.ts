@@ -5,7 +5,7 @@ import type { ClientName } from './clients/index.ts';
 import type { Answer, Job } from './job.ts';
 
 export interface Cell {
-  /** In % of what the provider allowed. */
+  /** In % of the amount that the provider allowed. */
   readonly goodput: number;
   /** 429s and 503s for each 1000 successes. */
   readonly rejectedPerMille: number;
@@ -46,7 +46,7 @@ export function byCell<R, F>(
   return Object.fromEntries(rows);
 }
 
-/** By `scenario client seed`: why there is no figure. */
+/** The reason why a figure is missing, by `scenario client seed`. */
 export function failuresOf(
   jobs: readonly Job[],
   answers: readonly Answer[],
@@ -60,7 +60,7 @@ export function failuresOf(
   return failures;
 }
 
-/** Runs weigh the same, but for rejections, which are counted over all of them. */
+/** The mean over runs of equal weight; rejections are counted over all runs together. */
 function cellOf(runs: readonly CellRun[]): Cell {
   const sum = (figure: (run: CellRun) => number) =>
     runs.reduce((total, run) => total + figure(run), 0);

@@ -1,34 +1,36 @@
-/** What a client is to the benchmark. */
+/** The interface between the benchmark and a client. */
 import type { Clock, Random } from 'headgate';
 import type { AnswerWithHeaders } from 'headgate/simulator';
 import type { Prompt } from './prompts.ts';
 import type { Scenario } from './scenario.ts';
 
-/** What one client has: one of these for each worker of a scenario. */
+/** The context of one worker of a client. */
 export interface ClientContext {
   readonly scenario: Scenario;
   readonly clock: Clock;
   /** Numbers in [0, 1) for jitter. */
   readonly random: Random;
   /**
-   * One attempt. Resolves with an answer that is ok.
+   * Sends one attempt. Resolves with a successful answer.
    * @throws ProviderError with `status` and `headers`
    */
   send(prompt: Prompt): Promise<AnswerWithHeaders>;
-  /** The client has given a prompt up; it is handed over again. */
+  /** Reports that the client has given up a prompt, which is then submitted again. */
   lost(prompt: Prompt): void;
-  /** The client has ended for good, which fails the run. */
+  /** Reports that the client has ended, which fails the run. */
   failed(error: unknown): void;
-  /** How long the provider would turn this prompt away, in milliseconds. Only the bound may ask. */
+  /**
+   * The time until the provider would accept the prompt, in ms. Only the omniscient client may ask.
+   */
   waitMs(prompt: Prompt): number;
 }
 
-/** Takes a prompt over, to send it, again and again, until it was answered well, or is lost. */
+/** Accepts a prompt, and sends it until it succeeds or the client gives it up. */
 export type HandOver = (prompt: Prompt) => void;
 
 /**
- * What a client is told of the provider: nothing but answers, their rate-limit headers, too, the
- * documented limits, or the provider's very state.
+ * The information that a client has about the provider: answers only (`nothing`), also their
+ * rate-limit headers, the documented limits, or the provider's whole state.
  */
 export type Knowledge = 'nothing' | 'headers' | 'limits' | 'everything';
 
@@ -37,6 +39,6 @@ export interface Client {
   readonly knows: Knowledge;
   /** Whether it takes time and timers from the globals of the platform. */
   readonly usesGlobals: boolean;
-  /** Imported on demand, since what is imported may look at the globals. */
+  /** Imports the client on demand, since its modules may read the globals when they load. */
   load(): Promise<(context: ClientContext) => HandOver>;
 }

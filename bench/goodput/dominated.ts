@@ -1,18 +1,18 @@
-/** Whether a peer is better than headgate in both figures at once. */
+/** Finds the cells in which a peer is better than headgate in both figures. */
 import { type Cells, round } from './cells.ts';
 import type { Knowledge } from './client.ts';
 import { type ClientName, clients, isClientName } from './clients/index.ts';
 
-/** A cell of headgate in which a peer let more through and was turned away less. */
+/** A cell in which a peer had more goodput and fewer rejections than headgate. */
 export interface Domination {
   readonly scenario: string;
   readonly client: ClientName;
   readonly by: ClientName;
-  /** How much more the peer let through, in % of what the provider allowed. */
+  /** The peer's additional goodput, in % of the amount that the provider allowed. */
   readonly moreGoodput: number;
-  /** How much less it was turned away, for each 1000 successes. */
+  /** The difference in rejections for each 1000 successes. */
   readonly lessRejected: number;
-  /** Whether the peer had been told more of the provider than headgate. */
+  /** Whether the peer had more information about the provider than headgate. */
   readonly toldMore: boolean;
 }
 

@@ -1,7 +1,7 @@
-/** Providers with the limits, headers and errors of known families, for `--finish`. */
+/** Simulated providers with the limits, headers and errors of known families, for `--finish`. */
 import { complete, type Scenario, type ScenarioOptions } from './scenario.ts';
 
-/** Prompts that a run has to finish. */
+/** The number of prompts in a run. */
 const PROMPTS_TO_FINISH = 2000;
 
 const prompts = { inputTokens: 400, outputTokens: 150, sigma: 0.8 };

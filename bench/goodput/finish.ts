@@ -1,11 +1,11 @@
-/** How long clients take over the same prompts: `throttle()` without options against the best peer. */
+/** Compares the time for the same prompts: `throttle()` without options against the best peer. */
 import { byCell, round } from './cells.ts';
 import { type ClientName, clients, isClientName } from './clients/index.ts';
 import type { Answer, Job } from './job.ts';
 import type { FinishRun } from './run-cell.ts';
 
 export interface Finish {
-  /** Mean over the seeds; null: a run was not over within an hour. */
+  /** The mean over the seeds; null: a run took more than an hour. */
   readonly finishedMs: number | null;
   /** 429s and 503s for each 1000 successes. */
   readonly rejectedPerMille: number;
@@ -14,7 +14,7 @@ export interface Finish {
 /** By family, then by client. */
 export type Finishes = Readonly<Record<string, Readonly<Partial<Record<ClientName, Finish>>>>>;
 
-/** What `throttle()` needs, for each that the best peer needs. */
+/** The time of `throttle()` divided by the time of the best peer. */
 export interface FinishRatio {
   readonly family: string;
   readonly best: ClientName;
@@ -43,7 +43,7 @@ function finishOf(runs: readonly FinishRun[]): Finish {
   };
 }
 
-/** Peers are those that are not headgate and know no more than the limits. */
+/** The peers: clients other than headgate that know the limits at most. */
 export function ratiosOf(finishes: Finishes): FinishRatio[] {
   return Object.entries(finishes).flatMap(([family, row]) => {
     const own = row['headgate-headers']?.finishedMs;

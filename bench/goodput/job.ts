@@ -1,4 +1,4 @@
-/** What a thread is asked, and what it answers. */
+/** The messages to a thread, and its replies. */
 
 import type { CellRun } from './cell.ts';
 import type { ClientName } from './clients/index.ts';
@@ -12,7 +12,7 @@ export interface Job {
   readonly scenario: Scenario;
   readonly client: ClientName;
   readonly seed: number;
-  /** What is measured. */
+  /** The kind of measurement. */
   readonly kind: 'goodput' | 'finish';
 }
 

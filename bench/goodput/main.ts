@@ -1,4 +1,4 @@
-/** Measures how full clients keep a provider, and how often they are turned away: see README.md. */
+/** Measures the goodput and the rejections of clients: see README.md. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { runBench } from '../arguments.ts';

@@ -1,4 +1,4 @@
-/** What the command line says of runs of named scenarios. */
+/** The command-line options of runs of named scenarios. */
 import {
   type Arguments,
   CHART,

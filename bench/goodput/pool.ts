@@ -1,4 +1,4 @@
-/** Runs jobs on threads, as many at a time as there are threads. */
+/** Runs jobs on a pool of threads. */
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -6,7 +6,7 @@ import type { Answer, GeneratedJob, Job } from './job.ts';
 
 const THREAD = fileURLToPath(new URL('./thread.js', import.meta.url));
 
-/** The answers, in the order of the jobs. Tells a terminal how many there are. */
+/** Returns the results in the order of the jobs. Shows the progress if the output is a terminal. */
 export async function runJobs(
   jobs: readonly (Job | GeneratedJob)[],
   threads: number,

@@ -1,21 +1,21 @@
-/** What clients are given to send, and what it is to the provider. */
+/** The prompts that clients send, and the requests that the provider sees. */
 import type { Random } from 'headgate';
 import { logNormal, type ModelRequest } from 'headgate/simulator';
 import type { PromptSizes } from './scenario.ts';
 
-/** A chat request, as users hand them over. */
+/** A chat request, as users submit it. */
 export interface Prompt {
   readonly model: string;
   readonly messages: readonly { readonly role: 'user'; readonly content: string }[];
   readonly max_tokens: number;
 }
 
-/** As estimators have it that count bytes. */
+/** The bytes of a token, as estimators by bytes assume. */
 const BYTES_PER_TOKEN = 4;
-/** No prompt is larger: it has to fit a minute's limit, and models have their windows. */
+/** The largest prompt: a prompt must fit a minute's limit and the model's context window. */
 const MOST_TOKENS = 32_000;
 
-/** Draws prompts. Two that are given the same chance draw the same. */
+/** Draws prompts. The same random numbers give the same prompts. */
 export function promptSource(sizes: PromptSizes, random: Random): () => Prompt {
   const input = logNormal({ meanMs: sizes.inputTokens, sigma: sizes.sigma });
   const output = logNormal({ meanMs: sizes.outputTokens, sigma: sizes.sigma });
@@ -27,7 +27,7 @@ export function promptSource(sizes: PromptSizes, random: Random): () => Prompt {
   });
 }
 
-/** The same to the simulated provider, whose tokenizer finds four bytes in each token. */
+/** A prompt as a request to the simulated provider, whose tokens have four bytes. */
 export function requestOf({ messages, max_tokens }: Prompt): ModelRequest {
   const bytes = messages.reduce((sum, { content }) => sum + content.length, 0);
   return { inputTokens: bytes / BYTES_PER_TOKEN, maxTokens: max_tokens, bytes };

@@ -1,9 +1,9 @@
-/** Reads a scenario from a file of JSON. What is wrong with it is said by name. */
+/** Reads a scenario from a JSON file. Errors name the wrong key. */
 import { readFileSync } from 'node:fs';
 import { createProvider } from 'headgate/simulator';
 import { complete, type Scenario, type ScenarioOptions } from './scenario.ts';
 
-/** A scenario that cannot be run, and why. */
+/** A scenario that cannot be run. The message says why. */
 export class ScenarioError extends Error {}
 
 const KEYS: Readonly<Record<keyof ScenarioOptions, true>> = {
@@ -23,7 +23,7 @@ export function readScenario(path: string): Scenario {
 }
 
 /**
- * @param from what errors call the text
+ * @param from the name of the text in errors
  * @throws ScenarioError
  */
 export function parseScenario(text: string, from: string): Scenario {
@@ -65,7 +65,7 @@ function check(options: unknown): asserts options is ScenarioOptions {
   if (prompts !== undefined) checkPrompts(prompts);
 }
 
-/** The provider itself says what is wrong with its options. */
+/** Constructs a provider, whose checks find wrong options. */
 function checkProvider(provider: unknown): void {
   const allowed = [
     'limits',

@@ -1,4 +1,4 @@
-/** The tables that a person reads. */
+/** Prints the tables. */
 import { printTable, processor } from '../text.ts';
 import type { Cell, Cells } from './cells.ts';
 import { type ClientName, clients } from './clients/index.ts';
@@ -6,10 +6,10 @@ import type { Domination } from './dominated.ts';
 import { type Finishes, type FinishRatio, WANTED_RATIO } from './finish.ts';
 import type { Options } from './options.ts';
 
-/** Columns a table has at most, beside the first, so that it fits a terminal. */
+/** The most columns of a table after the first one, so that it fits a terminal. */
 const COLUMNS = 10;
 
-/** What was run. */
+/** The settings of the run. */
 export function printHead({ seeds, scenarios, clients: names }: Options): void {
   console.log(`Node ${process.version}, ${processor()}; virtual time, seeds ${seeds.join(', ')}`);
   printTable([['scenario', ''], ...scenarios.map(({ name, about }) => [name, about])], 'left');
@@ -43,7 +43,7 @@ function print<C>(
   }
 }
 
-/** Goodput / rejections, as a table in Markdown. */
+/** A Markdown table of goodput / rejections. */
 export function markdown({ scenarios, clients }: Options, cells: Cells): string {
   const line = (first: string, rest: readonly string[]) => `| ${[first, ...rest].join(' | ')} |`;
   const names = scenarios.map(({ name }) => name);
@@ -63,7 +63,9 @@ export function markdown({ scenarios, clients }: Options, cells: Cells): string 
   ].join('\n');
 }
 
-/** Where a peer is better in both figures; first those peers that were told no more. */
+/**
+ * Lists the cells in which a peer is better in both figures; first peers without more knowledge.
+ */
 export function printDominated(found: readonly Domination[]): void {
   for (const toldMore of [false, true]) {
     const some = found.filter((one) => one.toldMore === toldMore);
@@ -111,7 +113,7 @@ export function goodputText({ goodput }: Pick<Cell, 'goodput'>): string {
   return goodput.toFixed(1);
 }
 
-/** Below ten a tenth matters. */
+/** Prints one decimal below ten. */
 export function rejectedText({ rejectedPerMille }: Pick<Cell, 'rejectedPerMille'>): string {
   return rejectedPerMille < 10
     ? rejectedPerMille.toFixed(1)

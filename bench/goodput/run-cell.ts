@@ -1,33 +1,33 @@
-/** Runs one client in one scenario once, in virtual time: for so long, or to the last answer. */
+/** Runs one client in one scenario in virtual time: for a given time, or until the last answer. */
 import { seededRandom } from 'headgate/simulator';
 import { Cell, type CellRun, streamSeed } from './cell.ts';
 import type { Client } from './client.ts';
 import type { Scenario } from './scenario.ts';
 import { globalTime, manualTime, type VirtualTime } from './virtual-time.ts';
 
-/** How long a client took over all its prompts. */
+/** The time in which a client finished all its prompts. */
 export interface FinishRun {
-  /** From the start to the last answer, in milliseconds; undefined: it was not there in time. */
+  /** From the start to the last answer, in milliseconds; undefined: not finished in time. */
   readonly finishedMs: number | undefined;
   readonly successes: number;
   readonly rejected: number;
 }
 
-/** A client that needs longer than this is not waited for. */
+/** The longest run. A slower client counts as not finished. */
 const MOST_TO_FINISH_MS = 3_600_000;
-/** How often a run looks whether it has finished. */
+/** The interval at which a run checks whether it has finished. */
 const LOOK_MS = 1000;
 
-/** @throws what the client throws while it is handed prompts, or while its timers fire */
+/** @throws the error that the client throws when it gets a prompt or a timer fires */
 export function runCell(scenario: Scenario, client: Client, seed: number): Promise<CellRun> {
   return inCell(scenario, client, seed, undefined, async (cell, time) => {
-    // The window that opens at the very end does not count.
+    // Do not count the window that begins at the end.
     await time.runUntil(scenario.seconds * 1000 - 1);
     return cell.result();
   });
 }
 
-/** Hands over the backlog, and no more. @throws as `runCell` does */
+/** Submits the backlog, without further prompts. @throws as `runCell` does */
 export function runToFinish(scenario: Scenario, client: Client, seed: number): Promise<FinishRun> {
   return inCell(scenario, client, seed, scenario.backlog, async (cell, time) => {
     for (let atMs = 0; !cell.isFinished && atMs < MOST_TO_FINISH_MS; atMs += LOOK_MS) {

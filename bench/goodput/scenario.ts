@@ -1,4 +1,4 @@
-/** What a scenario says: plain data, so that a file can hold one. */
+/** The format of a scenario: plain data, so that it can be stored as JSON. */
 import type {
   CapacityStep,
   LatencyOptions,
@@ -6,7 +6,7 @@ import type {
   ProviderOptions,
 } from 'headgate/simulator';
 
-/** What of a provider a scenario may set; `createProvider` says what each option means. */
+/** The options of a provider that a scenario may set. `createProvider` documents them. */
 export interface ScenarioProvider
   extends Pick<
     ProviderOptions,
@@ -19,49 +19,51 @@ export interface ScenarioProvider
   readonly capacity?: readonly CapacityStep[];
 }
 
-/** Other tenants take a part of the limits that wanders between two bounds; answers do not tell. */
+/**
+ * Other tenants use a share of the limits that moves between two bounds. Answers do not reveal it.
+ */
 export interface OtherTenants {
-  /** The least they take, 0 to 1. */
+  /** The smallest share, 0 to 1. */
   readonly least: number;
-  /** The most they take, `least` to 1. */
+  /** The greatest share, `least` to 1. */
   readonly most: number;
-  /** How long they take to get from one share to the next, in milliseconds, > 0. */
+  /** The time from one share to the next, in milliseconds, > 0. */
   readonly everyMs: number;
 }
 
-/** How large prompts are. Tokens of both kinds are log-normal. */
+/** The sizes of prompts. Input and output tokens are log-normal. */
 export interface PromptSizes {
-  /** Mean of the tokens put in, >= 1. */
+  /** The mean number of input tokens, >= 1. */
   readonly inputTokens: number;
-  /** Mean of the tokens put out, >= 1; `max_tokens` is what will be put out. */
+  /** The mean number of output tokens, >= 1. Each request's `max_tokens` is its actual output. */
   readonly outputTokens: number;
-  /** Standard deviation of the logarithm; 0: all are alike. */
+  /** The standard deviation of the logarithm; 0: all prompts have the same size. */
   readonly sigma: number;
 }
 
-/** One scenario, as a file may hold it. */
+/** One scenario, as written in a file. */
 export interface ScenarioOptions {
   /** A word: letters, digits and hyphens. */
   readonly name: string;
-  /** One line for a reader. */
+  /** A description in one line. */
   readonly about: string;
   /** Virtual seconds, an integer >= 1. Default 600. */
   readonly seconds?: number;
-  /** Clients that know nothing of each other, an integer >= 1. Default 1. */
+  /** The number of independent clients, an integer >= 1. Default 1. */
   readonly workers?: number;
   /**
-   * Prompts that were handed over and are not answered, in all, an integer >= 1: an answer brings
-   * the next. Default: a minute's capacity, but at least 100 and at most 2000.
+   * The number of submitted and unanswered prompts of all clients, an integer >= 1. Each answer
+   * brings the next prompt. Default: a minute's capacity, at least 100 and at most 2000.
    */
   readonly backlog?: number;
   readonly provider: ScenarioProvider;
   /** Not together with `provider.capacity`. Default: none. */
   readonly others?: OtherTenants;
-  /** Default: 100 tokens in and 50 out, all alike. */
+  /** Default: 100 input and 50 output tokens, all of the same size. */
   readonly prompts?: PromptSizes;
 }
 
-/** A scenario that was checked, with every default filled in. */
+/** A checked scenario with all defaults filled in. */
 export interface Scenario {
   readonly name: string;
   readonly about: string;
@@ -71,13 +73,13 @@ export interface Scenario {
   readonly provider: ScenarioProvider;
   readonly others: OtherTenants | undefined;
   readonly prompts: PromptSizes;
-  /** Requests a second that the provider has capacity for while nothing happens to it. */
+  /** The provider's capacity in requests a second, without changes. */
   readonly perSecond: number;
-  /** Mean of the time to an answer, in milliseconds. */
+  /** The mean answer time, in milliseconds. */
   readonly latencyMs: number;
 }
 
-/** The latency of all scenarios that do not set one. */
+/** The default latency of scenarios. */
 const LATENCY: LatencyOptions = { meanMs: 3400, sigma: 0.5 };
 const PROMPTS: PromptSizes = { inputTokens: 100, outputTokens: 50, sigma: 0 };
 
@@ -116,7 +118,7 @@ function capacityPerSecond(
   return Math.min(...rates);
 }
 
-/** What an average prompt costs of a limit. */
+/** The cost of an average prompt under a limit. */
 export function meanCost({ unit }: LimitOptions, prompts: PromptSizes): number {
   const { inputTokens, outputTokens } = prompts;
   if (unit === 'requests') return 1;

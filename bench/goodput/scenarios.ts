@@ -1,4 +1,6 @@
-/** The scenarios that are run by default. About 10 requests/s of capacity, unless they say so. */
+/**
+ * The default scenarios. Their capacity is about 10 requests/s, unless their text says otherwise.
+ */
 import type { LimitOptions } from 'headgate/simulator';
 import { complete, type Scenario, type ScenarioOptions } from './scenario.ts';
 
@@ -6,7 +8,7 @@ const minute = { unit: 'requests', limit: 600, windowMs: 60_000 } as const;
 const sliding: LimitOptions = { ...minute, algorithm: 'sliding-window' };
 const bucket: LimitOptions = { ...minute, algorithm: 'token-bucket', burst: 100 };
 const slow: LimitOptions = { ...sliding, limit: 30 };
-/** A bucket that holds one second's capacity. */
+/** A bucket that holds the capacity of one second. */
 const fast = (perSecond: number): LimitOptions => ({
   ...minute,
   algorithm: 'token-bucket',

@@ -1,4 +1,4 @@
-/** The table as a picture: each cell a bar of its goodput, in the colour of its rejections. */
+/** Draws the table: each cell is a bar as long as its goodput, coloured by its rejections. */
 import type { Cell, Cells } from './cells.ts';
 import type { ClientName } from './clients/index.ts';
 import { goodputText, rejectedText } from './report.ts';
@@ -9,7 +9,7 @@ const MARGIN = 24;
 const TOP = 104;
 const FONT = 'font-family="system-ui, -apple-system, Segoe UI, Helvetica, Arial, sans-serif"';
 
-/** Rejections for each 1000 successes up to a bound, and the colour of a bar that has so many. */
+/** Upper bounds of rejections for each 1000 successes, with the colours of their bars. */
 const CLASSES = [
   { most: 5, fill: '#55b894', text: 'up to 5' },
   { most: 20, fill: '#a9d9b5', text: 'up to 20' },

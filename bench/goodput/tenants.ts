@@ -1,8 +1,8 @@
-/** What other tenants leave of the limits. */
+/** The share of the limits that other tenants leave. */
 import { type CapacityFunction, seededRandom } from 'headgate/simulator';
 import type { OtherTenants } from './scenario.ts';
 
-/** A line from one random share to the next, the same for every client of a seed. */
+/** Interpolates between random shares, which are the same for every client of a seed. */
 export function leftByOthers(
   others: OtherTenants,
   seed: number,

@@ -1,4 +1,4 @@
-/** A thread that runs one job after the other; its globals are its own. */
+/** A thread that runs one job after another, with its own globals. */
 import { parentPort } from 'node:worker_threads';
 import { clients } from './clients/index.ts';
 import { generatedClients } from './generated/clients/index.ts';

@@ -1,4 +1,4 @@
-/** Time that passes as fast as it can be computed. */
+/** Virtual time, which passes as fast as it can be computed. */
 import { setImmediate } from 'node:timers';
 import FakeTimers from '@sinonjs/fake-timers';
 import type { Clock, Random } from 'headgate';
@@ -6,39 +6,41 @@ import { ManualClock } from 'headgate/simulator';
 
 export interface VirtualTime {
   readonly clock: Clock;
-  /** Fires all timers until then, in milliseconds from the start; promises settle between them. */
+  /**
+   * Advances to a time, in ms from the start: fires timers, and lets promises settle between them.
+   */
   runUntil(atMs: number): Promise<void>;
-  /** Gives back what was taken from the platform. */
+  /** Restores the platform's globals. */
   end(): void;
 }
 
-/** What wall clocks say at the start: no client may take it for no time at all. */
+/** The wall clock at the start. It is not 0, which a client could take for "not set". */
 const START_WALL_MS = Date.UTC(2025, 0, 1);
 
-/** Sums of fractions are not exact: what is this near to a whole millisecond is one. */
+/** Times this close to a whole millisecond count as whole, since sums of fractions are inexact. */
 const ROUNDING_MS = 1e-6;
 
-/** For clients that are given a clock. */
+/** Time for clients that accept a clock. */
 export function manualTime(): VirtualTime {
   const clock = new ManualClock();
   return { clock, runUntil: (atMs) => clock.advanceToAsync(atMs), end: () => undefined };
 }
 
-/** For clients that are given a clock and do all their work in its callbacks, without promises. */
+/** Time for clients that accept a clock and work only in its callbacks, without promises. */
 export function callbackTime(): VirtualTime {
   const clock = new ManualClock();
   return { clock, runUntil: async (atMs) => clock.advanceTo(atMs), end: () => undefined };
 }
 
 /**
- * For clients that use the globals of the platform, which are replaced until `end`; so is chance.
- * Its instants are whole milliseconds, as those of the platform's timers are.
+ * Time for clients that use the platform's globals. Timers, clocks and `Math.random` are replaced
+ * until `end`. Times are whole milliseconds, as those of the platform's timers.
  */
 export function globalTime(random: Random): VirtualTime {
   const fake = FakeTimers.install({
     now: START_WALL_MS,
     toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'],
-    // Clients that fire a timer again and again at one instant are not the ones measured here.
+    // A high bound: no measured client fires timers endlessly at one instant.
     loopLimit: 1_000_000,
   });
   const chance = Math.random;
@@ -70,7 +72,7 @@ export function globalTime(random: Random): VirtualTime {
   };
 }
 
-/** Lets every promise reaction that can run do so. This `setImmediate` is never replaced. */
+/** Runs all pending promise reactions, with the real `setImmediate`. */
 function settle(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

@@ -1,11 +1,12 @@
 /**
- * What an inspector costs: a saturated pipeline of no-op tasks, alone and with 20 pages open, one of
- * which never reads. `npm run bench:inspector`; the goal is at least 0.97 of the throughput. Then the
- * part of one core that it takes at 10,000 requests a second, of which the goal is at most 1 %.
+ * Measures the cost of an inspector: `npm run bench:inspector`. First the throughput of a saturated
+ * pipeline of no-op tasks, without an inspector and with one that has 20 open pages, of which one
+ * never reads. The goal is at least 0.97 of the throughput. Then the inspector's share of one core
+ * at 10,000 requests a second. The goal is at most 1 %.
  *
- * Both ways run in one process, in many short pairs whose order alternates, so that what else changes
- * meanwhile meets both. Where the system tells the time that the main thread ran (Linux), that is
- * compared: unlike throughput it hardly depends on what else the machine does.
+ * Both variants run in one process, in many short pairs of alternating order, so that changes of
+ * the machine affect both. On Linux the CPU time of the main thread is compared, which hardly
+ * depends on other programs; elsewhere the elapsed time.
  */
 
 import { readFileSync } from 'node:fs';
@@ -17,11 +18,11 @@ import { PAGES, Pages } from './pages.js';
 
 const REQUESTS = 500_000;
 const ROUNDS = Number(process.env.ROUNDS ?? 40);
-/** Pairs that are not counted: until then the code is compiled. */
+/** The first pairs, which are not counted: the code is being compiled. */
 const WARM_UP = 4;
 const GOAL = 0.97;
 
-/** One task in so many takes a turn of the event loop: else the inspector would never run. */
+/** One of this many tasks takes a turn of the event loop: the inspector could not run otherwise. */
 const TURN_EVERY = 1_000;
 
 const SLOW_PER_SECOND = 10_000;
@@ -29,7 +30,7 @@ const SLOW_SECONDS = 8;
 const SLOW_ROUNDS = Math.ceil(ROUNDS / 8);
 const CORE_GOAL = 0.01;
 
-/** Milliseconds that the main thread has run; else those of the clock. */
+/** The CPU time of the main thread in ms; if the system does not report it, the elapsed time. */
 function threadMs(): number {
   try {
     return Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[0]) / 1e6;
@@ -39,7 +40,7 @@ function threadMs(): number {
 }
 
 interface Cost {
-  /** Milliseconds of the clock, and of the main thread. */
+  /** Elapsed time, and CPU time of the main thread, in ms. */
   readonly wallMs: number;
   readonly threadMs: number;
 }
@@ -58,12 +59,12 @@ function noOp(value: number): Promise<number> {
   return new Promise((resolve) => setImmediate(resolve, value));
 }
 
-/** As many requests as there can be. */
+/** Runs as many requests as possible. */
 function saturated(): Promise<unknown> {
   return lastValueFrom(range(0, REQUESTS).pipe(throttle(noOp, { concurrency: 100 })));
 }
 
-/** 10,000 requests a second. */
+/** Runs 10,000 requests a second. */
 function slow(): Promise<unknown> {
   const perTick = SLOW_PER_SECOND / 100;
   const ticks = interval(10).pipe(
@@ -82,14 +83,14 @@ async function inspected(pages: Pages, work: Work): Promise<Cost> {
   return cost;
 }
 
-/** Both ways, one after the other; which is first alternates. */
+/** Runs both variants, one after the other, in alternating order. */
 async function pair(pages: Pages, round: number, work: Work): Promise<[Cost, Cost]> {
   if (round % 2 === 0) return [await costOf(work), await inspected(pages, work)];
   const second = await inspected(pages, work);
   return [await costOf(work), second];
 }
 
-/** The median, with the quartiles around it. */
+/** The median with both quartiles. */
 function spread(values: readonly number[], digits: number): string {
   const [low, middle, high] = [0.25, 0.5, 0.75].map((q) => quantile(values, q).toFixed(digits));
   return `${middle} (quartiles ${low} to ${high})`;
@@ -100,7 +101,7 @@ function quantile(values: readonly number[], q: number): number {
   return sorted[Math.round((sorted.length - 1) * q)] ?? Number.NaN;
 }
 
-/** Nanoseconds of the main thread for a request. */
+/** CPU time of the main thread for a request, in nanoseconds. */
 function nanoseconds(costs: readonly Cost[]): string {
   const each = costs.map((cost) => (cost.threadMs / REQUESTS) * 1e6);
   return quantile(each, 0.5).toFixed(0);

@@ -1,6 +1,6 @@
 /**
- * Pages of an inspector, in a process of their own as browsers are: one process for all measurements,
- * since each new one would slow the measured program down for a while.
+ * Opens pages of an inspector in a separate process, as browsers do. One process serves all
+ * measurements, since each new process would slow the measured program down for a while.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,14 +10,14 @@ import { fileURLToPath } from 'node:url';
 
 export const PAGES = 20;
 
-/** What the process is told: the address of an inspector to read, or to close all pages. */
+/** The messages to the process: the address of an inspector to read, or to close all pages. */
 type Order = { readonly read: string } | { readonly close: true };
 
-/** The pages, as the measured program has them. */
+/** The measured program's handle of the pages. */
 export class Pages {
   readonly #process: ChildProcess = fork(fileURLToPath(import.meta.url), ['pages']);
 
-  /** Opens all. One of them never reads. */
+  /** Opens all pages. One of them never reads. */
   open(url: string): Promise<void> {
     return this.#tell({ read: url });
   }
@@ -36,7 +36,7 @@ export class Pages {
   }
 }
 
-/** @returns what closes them */
+/** @returns a function that closes the pages */
 async function open(url: string): Promise<() => void> {
   const { hostname, port } = new URL(url);
   const deaf = connect(Number(port), hostname).pause();

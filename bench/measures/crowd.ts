@@ -1,29 +1,29 @@
-/** A limiter at which many requests wait, all for the same thing. */
+/** A limiter with many waiting requests, which all wait for the same limit. */
 import { type AcquireOptions, createLimiter, type Limiter, type LimiterOptions } from 'headgate';
 import { ManualClock } from 'headgate/simulator';
 import { expectEqual } from '../expect.ts';
 import { CONCURRENCY } from '../job.ts';
 
-/** So long, or so many, that nobody is timed out, turned away or grows more urgent here. */
+/** A time or number so large that no request is timed out, refused or aged. */
 const EVER = 1_000_000_000;
-/** Turns of the microtask queue in which a task that is let pass must have started. */
+/** The number of microtask turns in which an admitted task must have started. */
 const PATIENCE = 100;
 
 export interface Crowd {
   readonly limiter: Limiter;
-  /** Tasks that were let pass so far. */
+  /** The number of tasks admitted so far. */
   readonly started: number;
-  /** What holds the crowd back. */
+  /** The limit that holds the requests back. */
   readonly limit: number | undefined;
-  /** One more comes. @param onStart told when it is let pass */
+  /** Adds a request. @param onStart called when the request is admitted */
   join(options?: AcquireOptions, onStart?: () => void): Promise<void>;
-  /** Lets so many pass, one after the other. */
+  /** Admits `count` requests, one after another. */
   admit(count: number): Promise<void>;
-  /** Changes what can change, `limit` to `CONCURRENCY - turn`, such that nobody is let pass. */
+  /** Changes all options, `limit` to `CONCURRENCY - turn`, without admitting a request. */
   configure(turn: 0 | 1): void;
 }
 
-/** All slots are taken by tasks that end when they are told to. */
+/** Requests wait for slots, which are taken by tasks that end on demand. */
 export function slotsCrowd(): Crowd {
   const running: (() => void)[] = [];
   const options = (turn: 0 | 1) => ({ ...queue(turn), concurrency: CONCURRENCY - turn });
@@ -55,7 +55,7 @@ export function slotsCrowd(): Crowd {
   };
 }
 
-/** Everyone has a slot; the rate limit lets one pass every millisecond of a clock that is moved. */
+/** Requests wait for a rate limit, which admits one request each millisecond of a manual clock. */
 export function rateCrowd(): Crowd {
   const clock = new ManualClock();
   const options = (turn: 0 | 1) => ({
@@ -90,7 +90,7 @@ export function rateCrowd(): Crowd {
   };
 }
 
-/** Bounds that are on, and never reached. */
+/** Bounds of the queue that are never reached. */
 function queue(turn: 0 | 1): Pick<LimiterOptions, 'maxQueue' | 'waitTimeoutMs'> {
   return { maxQueue: EVER - turn, waitTimeoutMs: EVER - turn };
 }

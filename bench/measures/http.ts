@@ -33,7 +33,7 @@ const clients: Readonly<Record<HttpJob['client'], Sending>> = {
   },
 };
 
-/** Nanoseconds a request to a server of another process, until its body was read as JSON. */
+/** Nanoseconds for a request to a server in another process, until its body was read as JSON. */
 export async function http({ client, hasSignals, tasks, warmUp }: HttpJob): Promise<number> {
   const server = fork(SERVER, { execArgv: [] });
   const [port] = await once(server, 'message');

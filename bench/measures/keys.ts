@@ -2,7 +2,7 @@ import { createLimiterGroup } from 'headgate';
 import { expectEqual } from '../expect.ts';
 import { CONCURRENCY, type KeysJob } from '../job.ts';
 
-/** Nanoseconds a request, each of the next key, where all keys share the slots. */
+/** Nanoseconds for a request; each request has the next key, and all keys share the slots. */
 export async function keys({ keys: count, tasks, warmUp }: KeysJob): Promise<number> {
   const group = createLimiterGroup((key: string) => key, { shared: { concurrency: CONCURRENCY } });
   const names = Array.from({ length: count }, (_, n) => `key ${n}`);
@@ -14,7 +14,7 @@ export async function keys({ keys: count, tasks, warmUp }: KeysJob): Promise<num
     Promise.all(
       Array.from({ length: requests }, (_, n) => group.run(names[n % count] ?? '', task)),
     );
-  // The keys turn up while warming up: to make one is not what is measured.
+  // The keys are created during the warm-up, so that their creation is not measured.
   await send(Math.max(warmUp, count));
   expectEqual('keys', group.keys.length, count);
   ended = 0;

@@ -3,7 +3,7 @@ import { loadClient } from '../clients/index.ts';
 import { expectEqual } from '../expect.ts';
 import { CONCURRENCY, type MemoryJob } from '../job.ts';
 
-/** @returns bytes a waiting request */
+/** @returns the bytes of a waiting request */
 export async function memory({ client, tasks, warmUp }: MemoryJob): Promise<number> {
   const { run, fill } = await loadClient(client);
   if (fill === undefined) {
@@ -23,14 +23,14 @@ export async function memory({ client, tasks, warmUp }: MemoryJob): Promise<numb
   expectEqual('requests started', started, CONCURRENCY);
 
   const perRequest = (after - before) / tasks;
-  // A queue holds at least its values: eight bytes each.
+  // A queue holds at least its values, with eight bytes each.
   if (held === undefined || perRequest < 8) {
     throw new Error(`requests that wait were not kept: ${perRequest} bytes each`);
   }
   return perRequest;
 }
 
-/** What is reachable once every pending turn has run: the heap and what buffers hold outside it. */
+/** The reachable bytes after all pending turns: the heap, and buffers outside of it. */
 async function bytesInUse(): Promise<number> {
   if (globalThis.gc === undefined) {
     throw new Error('memory is measured under --expose-gc');

@@ -5,7 +5,7 @@ import { startSdk } from '../sdk.ts';
 
 /** As many buckets as headgate's durations have, in s. */
 const BUCKETS = Array.from({ length: 22 }, (_, n) => 0.005 * 2 ** n);
-/** The attributes of a request that went well, and of its wait. */
+/** The attributes of a successful request and of its wait. */
 const NAMED = { 'headgate.name': 'default' };
 const WAITED = { 'headgate.name': 'default', 'headgate.gate': 'concurrency' };
 

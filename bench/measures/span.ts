@@ -5,7 +5,7 @@ import { startSdk } from '../sdk.ts';
 
 const NAME = 'bare';
 
-/** Nanoseconds that it takes to start and to end a span that is not sampled. */
+/** Nanoseconds for starting and ending a span that is not sampled. */
 export async function span({ tasks, warmUp }: SpanJob): Promise<number> {
   const sdk = startSdk(0);
   const tracer = trace.getTracer('bench');

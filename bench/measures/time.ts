@@ -3,13 +3,13 @@ import { loadClient } from '../clients/index.ts';
 import { expectEqual } from '../expect.ts';
 import { CONCURRENCY, type TimeJob } from '../job.ts';
 
-/** Tasks of the untimed check. */
+/** The number of tasks of the untimed check. */
 const CHECK_TASKS = 400;
 
-/** How long the check waits for a client to start one more task, if not as many run as may. */
+/** How long the check waits for the next task while fewer than `CONCURRENCY` run. */
 const CHECK_PATIENCE_MS = 250;
 
-/** @returns nanoseconds a task */
+/** @returns nanoseconds for a task */
 export async function time({ client, tasks, repeat, warmUp }: TimeJob): Promise<number> {
   const { run, prove } = await loadClient(client);
   let ended = 0;
@@ -27,17 +27,18 @@ export async function time({ client, tasks, repeat, warmUp }: TimeJob): Promise<
   const elapsedMs = performance.now() - start;
   expectEqual('timed tasks run', ended, tasks * repeat);
 
-  // Last, so that the timed tasks meet code that has seen one kind of task only.
+  // Check at the end, so that the timed code has been compiled for one kind of task only.
   await check(run);
   await prove?.(CONCURRENCY);
   return (elapsedMs * 1e6) / (tasks * repeat);
 }
 
 /**
- * Shows that the client keeps the limit, and that it uses it: the first tasks wait until as many
- * run as may, and a little longer, for one more to show up. (Bottleneck starts a task every other
- * millisecond, so that tasks which just took a while would be over before the slots are full.) A
- * client whose rate adapts starts a few, and more as these end: they wait until it starts no more.
+ * Checks that the client runs exactly `CONCURRENCY` tasks at once. The first tasks wait until that
+ * many run, and 20 ms longer, so that a further task would be seen. (Bottleneck starts a task every
+ * 2 ms, so tasks of a fixed duration would end before the slots are full.) A client with an
+ * adaptive rate starts a few tasks, and more as these end: the first tasks also stop waiting when
+ * no task has started for a while.
  */
 async function check(run: ClientModule['run']): Promise<void> {
   let active = 0;

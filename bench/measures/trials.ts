@@ -1,28 +1,30 @@
-/** What can be done at a limiter at which many wait. */
+/** The operations on a limiter with many waiting requests. */
 import { expectEqual } from '../expect.ts';
 import { CONCURRENCY, type WaitersJob } from '../job.ts';
 import type { Crowd } from './crowd.ts';
 
-/** Operations that are timed as one, so that reading the clock costs nothing to speak of. */
+/** The number of operations that are timed together, so that reading the clock hardly counts. */
 export const BATCH = 10;
 
-/** Prime to every round number: from some waiters in the middle to others, until all had their turn. */
+/**
+ * The step between aborted waiters. It is prime, so that all waiters are reached in a mixed order.
+ */
 const STRIDE = 38_197;
 
-/** Made once: an error costs more than all the rest of an abort. */
+/** One error for all aborts: creating an error costs more than the abort. */
 const REASON = new Error('aborted');
 
-/** An operation, again and again, on a crowd that is as large afterwards as it was before. */
+/** An operation that is repeated. After each batch, the number of waiters is restored. */
 export interface Trial {
-  /** How one waiter comes before the first operation. Default: without a word. */
+  /** Adds one waiter before the first operation. Default: a waiter without options. */
   join?(): void;
-  /** `BATCH` operations. This alone is timed. */
+  /** Performs `count` operations. Only this is timed. */
   act(count: number): Promise<void> | undefined;
-  /** By how many each makes the crowd larger. Default 0. */
+  /** The number of waiters that each operation adds. Default 0. */
   readonly grows?: number;
-  /** Makes the crowd as large as it was. */
+  /** Restores the number of waiters. */
   restore?(count: number): Promise<void>;
-  /** Fails unless there were so many operations in all, and each did what it should. */
+  /** Throws unless there were `total` operations, and each had its effect. */
   verify(total: number, waiters: number): void;
 }
 
@@ -74,14 +76,14 @@ export const trials: Readonly<Record<WaitersJob['operation'], TrialOf>> = {
         joined += 1;
         joinUntil(newest);
       },
-      // One signal for all of them: to make an `AbortController` costs more than to leave a queue.
+      // One signal aborts the batch: creating an `AbortController` costs more than leaving a queue.
       act: () => {
         at = (at + STRIDE) % controllers.length;
         controllers[at]?.abort(REASON);
         return undefined;
       },
       grows: -1,
-      // Others come in their places, at the end of the queue.
+      // Replace the aborted requests by new ones at the end of the queue.
       restore: async (count) => {
         const controller = new AbortController();
         controllers[at] = controller;

@@ -4,7 +4,7 @@ import { CONCURRENCY, type WaitersJob } from '../job.ts';
 import { type Crowd, rateCrowd, slotsCrowd } from './crowd.ts';
 import { BATCH, type Trial, trials } from './trials.ts';
 
-/** @returns nanoseconds an operation */
+/** @returns nanoseconds for an operation */
 export async function waiters(job: WaitersJob): Promise<number> {
   const crowd = job.crowd === 'slots' ? slotsCrowd() : rateCrowd();
   const trial = trials[job.operation](crowd);
@@ -15,13 +15,13 @@ export async function waiters(job: WaitersJob): Promise<number> {
   expectCrowd(crowd, job);
   await repeat(trial, job.warmUp, crowd, job);
   const elapsedMs = await repeat(trial, job.tasks, crowd, job);
-  // What the last operation has settled is heard of by then.
+  // Let the promises of the last operation settle.
   await setImmediate();
   trial.verify(job.warmUp + job.tasks, job.waiters);
   return (elapsedMs * 1e6) / job.tasks;
 }
 
-/** Fails unless all wait, and for what they should. */
+/** Throws unless all requests wait for the intended limit. */
 function expectCrowd({ limiter, started }: Crowd, { crowd, waiters }: WaitersJob): void {
   const { waiting, binding } = limiter.snapshot();
   expectEqual('requests that wait', waiting, waiters);

@@ -4,9 +4,9 @@ import type { Run } from './job.ts';
 import type { ServerName } from './kinds/index.ts';
 
 export interface Cell extends Run {
-  /** Requests that did not succeed. */
+  /** The number of requests that did not succeed. */
   readonly lost: number;
-  /** `ms` divided by what a client that knew everything would take; null: that takes no time. */
+  /** `ms` divided by the time of a client with full knowledge; null: that time is 0. */
   readonly overIdeal: number | null;
 }
 
@@ -22,14 +22,14 @@ export function cellOf(run: Run, requests: number, idealMs: number): Cell {
   };
 }
 
-/** How a client compares with the fastest client that loses nothing. */
+/** A client compared with the fastest client that loses no request. */
 export interface Ratio {
   readonly best: ClientName;
   /** Time of the client divided by the time of the best; null: it lost requests. */
   readonly ratio: number | null;
 }
 
-/** Undefined: the client did not run, or every client lost some. */
+/** Undefined: the client did not run, or every client lost requests. */
 export function ratioOf(row: Row, client: ClientName): Ratio | undefined {
   const own = row.get(client);
   const [best] = [...row]

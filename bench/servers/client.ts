@@ -1,31 +1,31 @@
-/** What a client is given, and what it has to do. */
+/** The interface of a client, and its context. */
 import type { Limit } from './limit.ts';
 import type { Endpoint } from './server.ts';
 
 export interface Task {
-  /** How many requests it has to bring to success. All are there from the start. */
+  /** The number of requests that must succeed. All are present from the start. */
   readonly requests: number;
   readonly endpoint: Endpoint;
-  /** For clients that are told it. */
+  /** The server's limit, for clients that know it. */
   readonly limit: Limit;
 }
 
 export interface ClientContext extends Task {
   /**
-   * To be called with the number of a request, from 0, whenever the client is told that it has ended.
-   * Clients that are told nothing need not.
+   * A client calls this with the number of a request, from 0, when the request has ended. Clients
+   * that do not learn the end of single requests need not call it.
    */
   ended(request: number, isOk: boolean): void;
 }
 
 export interface Client {
-  /** One line for a reader. */
+  /** A description in one line. */
   readonly about: string;
-  /** Resolves when every request has succeeded or was given up. */
+  /** Runs all requests. Resolves when each has succeeded or was given up. */
   run(context: ClientContext): Promise<unknown>;
 }
 
-/** Sends the request once. What is not ok keeps its body, for a client that reads errors. */
+/** Sends the request once. The body of an error is left unread, for clients that read it. */
 export async function send(endpoint: Endpoint, signal?: AbortSignal): Promise<Response> {
   const { url, method, headers, body } = endpoint;
   const response = await fetch(url, {

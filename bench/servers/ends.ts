@@ -1,15 +1,15 @@
-/** Counts how often each request has ended, as its client was told. */
+/** Counts how often each request has ended, as its client reports. */
 
 export interface Ends {
-  /** Requests of which the client was told an end. */
+  /** The number of requests with an end. */
   readonly ended: number;
-  /** Those that did not end well. */
+  /** The number of requests that failed. */
   readonly failed: number;
-  /** Ends of a request that had ended before. */
+  /** The number of ends of requests that had ended before. */
   readonly again: number;
 }
 
-/** Counts ends: `ended` is told each, and `counts` returns what it was told so far. */
+/** Counts ends: `ended` is called with each, and `counts` returns the numbers so far. */
 export function countEnds() {
   const seen = new Set<number>();
   let failed = 0;

@@ -3,20 +3,20 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Below those that Linux gives to a server that asks for any port: such a server could get the port
- * before the program that it was found for.
+ * Ports below those that Linux assigns to servers that ask for any port: such a server could take
+ * the port before the intended program listens.
  */
 const FIRST = 10_000;
 const LAST = 32_000;
 const TRIES = 100;
 
-/** Ports that programs were told that may not listen yet. */
+/** The ports given to programs, which may not listen yet. */
 const given = new Set<number>();
 
 /**
- * A port of 127.0.0.1 on which nothing listens, for a program that has to be told one. No port is
- * given twice.
- * @throws Error if none of a hundred is free
+ * Finds a free port of 127.0.0.1, for a program that needs a port number. No port is returned
+ * twice.
+ * @throws Error if none of a hundred ports is free
  */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < TRIES; attempt += 1) {

@@ -1,6 +1,6 @@
 /**
- * HAProxy with a stick table, which counts the requests of a window, those too that it denies.
- * @param rest what it does with the requests that it lets pass
+ * HAProxy with a stick table, which counts all requests of a window, denied ones too.
+ * @param rest the configuration lines for admitted requests
  */
 export function haproxyConfig(
   port: number,

@@ -1,4 +1,4 @@
-/** What a process that runs one client is told, and what it answers. */
+/** The job of a process that runs one client, and its result. */
 import type { Task } from './client.ts';
 import type { ClientName } from './clients/index.ts';
 import type { Ends } from './ends.ts';
@@ -6,15 +6,15 @@ import type { Counts } from './meter.ts';
 
 export interface Job extends Task {
   readonly client: ClientName;
-  /** What has not succeeded by then is lost, in milliseconds. */
+  /** The time limit, in milliseconds. Requests that have not succeeded by then count as lost. */
   readonly boundMs: number;
 }
 
 export interface Run extends Counts {
-  /** Until the client had ended, or the bound, in milliseconds. */
+  /** The time until the client ended, at most the bound, in milliseconds. */
   readonly ms: number;
-  /** Whether the client came to an end before the bound. */
+  /** Whether the client ended before the bound. */
   readonly isEnded: boolean;
-  /** As the client was told; all 0 where it is told nothing. */
+  /** The ends that the client reported; all 0 if it reports none. */
   readonly ends: Ends;
 }

@@ -1,49 +1,49 @@
-/** What a server lets in, and what a client that knew everything would make of it. */
+/** The limits of servers, and the best possible time under each. */
 
 export type Limit = SpacedLimit | WindowLimit | SlidingLimit | InFlightLimit;
 
-/** Requests come at even distances, apart from a burst. */
+/** Evenly spaced requests, with a burst. */
 export interface SpacedLimit {
   readonly kind: 'spaced';
   readonly perSecond: number;
-  /** How many are let in at once after a rest, >= 1. */
+  /** The number of requests accepted at once after a pause, >= 1. */
   readonly burst: number;
-  /** The server answers a burst at even distances, too. */
+  /** Whether the server also answers a burst evenly spaced. */
   readonly isDelayed?: true;
 }
 
-/** A window begins with its first request; then all are let in anew. */
+/** A fixed window that begins with its first request. */
 export interface WindowLimit {
   readonly kind: 'window';
   readonly limit: number;
   readonly windowMs: number;
 }
 
-/** Requests of the window before count by the part of it that is not yet over. */
+/** A sliding window: requests of the last window count by the share that is not yet over. */
 export interface SlidingLimit {
   readonly kind: 'sliding';
   readonly limit: number;
   readonly windowMs: number;
 }
 
-/** So many may run at once. */
+/** A limit of requests in flight. */
 export interface InFlightLimit {
   readonly kind: 'in-flight';
   readonly limit: number;
 }
 
 /**
- * How long a client that knows limit and server exactly takes, from the first request sent to the
- * last answer, in milliseconds.
+ * The time of a client with full knowledge of the limit and the server, from the first request to
+ * the last answer, in milliseconds.
  *
- * @param latencyMs how long the server takes over a request that it lets in
+ * @param latencyMs the time in which the server answers an accepted request
  */
 export function idealMs(limit: Limit, latencyMs: number, requests: number): number {
   if (limit.kind === 'in-flight') return Math.ceil(requests / limit.limit) * latencyMs;
   return lastSendMs(limit, requests) + latencyMs;
 }
 
-/** When the last of the requests can be let in. */
+/** When the last request can be accepted. */
 function lastSendMs(limit: Exclude<Limit, InFlightLimit>, requests: number): number {
   switch (limit.kind) {
     case 'spaced': {
@@ -53,7 +53,8 @@ function lastSendMs(limit: Exclude<Limit, InFlightLimit>, requests: number): num
     case 'window':
       return Math.floor((requests - 1) / limit.limit) * limit.windowMs;
     case 'sliding': {
-      // The second window opens as fast as the first, sent at once, is forgotten.
+      // The first window was used at once, so the second opens at the rate at which the first
+      // expires.
       const later = Math.max(0, requests - limit.limit);
       return later === 0 ? 0 : limit.windowMs * (1 + later / limit.limit);
     }

@@ -39,11 +39,11 @@ async function main(): Promise<void> {
     };
     console.log(`\n${JSON.stringify(line)}`);
   }
-  // A client of this process that was stopped by its bound may have much left to do.
+  // Exit here: a client of this process that reached its bound may still have work.
   if (options.isCold) process.exit();
 }
 
-/** How to install what a server needs and this machine does not have. */
+/** Prints how to install the missing programs. */
 function missingOf(names: readonly ServerName[]): Record<string, string> {
   const missing: Record<string, string> = {};
   for (const name of names) {

@@ -1,17 +1,17 @@
-/** Counts what every client sends, whoever calls `fetch`. */
+/** Counts the requests of every client, in the global `fetch`. */
 
 export interface Counts {
-  /** Answers that are ok: each is another request that has succeeded. */
+  /** The number of successful answers. */
   readonly successes: number;
-  /** Answers of 429 and 503. */
+  /** The number of answers 429 and 503. */
   readonly rejected: number;
-  /** Other answers, and requests without any. */
+  /** The number of other answers, and of requests without an answer. */
   readonly errors: number;
 }
 
 /**
- * Replaces the global `fetch`, and counts what goes to a server; what it returns tells the counts so
- * far.
+ * Replaces the global `fetch`, and counts requests to a server.
+ * @returns a function that returns the counts so far
  */
 export function countFetches(url: string): () => Counts {
   const send = globalThis.fetch;

@@ -1,4 +1,4 @@
-/** nginx as one process, with all its files in its own folder, so that any user can run it. */
+/** nginx as one process with all files in its own folder, so that any user can run it. */
 export function nginxConfig(
   port: number,
   folder: string,

@@ -1,4 +1,4 @@
-/** What the command line says. */
+/** The options of the command line. */
 import { parseArgs } from 'node:util';
 import { choose, readInteger } from '../arguments.ts';
 import { type ClientName, clientNames, isClientName } from './clients/index.ts';
@@ -6,10 +6,12 @@ import { isServerName, type ServerName, serverNames } from './kinds/index.ts';
 
 const REQUESTS = 300;
 
-/** At most a hundred requests a second in all: two cores have time to spare. */
+/**
+ * Runs at a time. Together they send at most a hundred requests a second, which two cores can do.
+ */
 const PARALLEL = 6;
 
-/** The burst at the start of one does not delay that of another. */
+/** The delay between starts, so that the initial burst of one run does not delay another. */
 const APART_MS = 1_000;
 
 export const USAGE = `usage: npm run bench:servers -- [options]
@@ -30,11 +32,11 @@ export interface Options {
   readonly requests: number;
   readonly parallel: number;
   readonly apartMs: number;
-  /** Whether clients share a process and are not warmed up: their figures are of no use. */
+  /** Whether clients share a process without warm-up. The figures are then meaningless. */
   readonly isCold: boolean;
-  /** Infinity: that of each run. */
+  /** The time limit of headgate's clients; Infinity: the default of each run. */
   readonly boundMs: number;
-  /** Of clients that are not headgate's. */
+  /** The time limit of other clients. */
   readonly peerBoundMs: number;
 }
 

@@ -1,4 +1,4 @@
-/** Programs that listen on a port, each with a folder of its own, and that never outlive the bench. */
+/** Runs programs that listen on a port. Each has its own folder, and never outlives the bench. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -17,12 +17,12 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './free-port.ts';
 
-/** Debian has servers where a user's PATH does not look. */
+/** Folders of servers on Debian, which are not in a user's PATH. */
 const FOLDERS = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
 
 /**
- * Runs a command until it ends or file descriptor 3 is closed, which happens whenever the process at
- * its other end is gone, even by SIGKILL. `$1` is the folder to remove, the rest is the command.
+ * Runs a command until it ends or file descriptor 3 is closed. The descriptor closes when the
+ * parent process ends, even by SIGKILL. `$1` is the folder to remove, the rest is the command.
  */
 const GUARD = `
 folder=$1; shift
@@ -35,20 +35,20 @@ const LOG_BYTES = 1_000;
 const POLL_MS = 20;
 
 export interface ProgramOptions {
-  /** Files to put into its folder, by name. `port` is where it has to listen. */
+  /** The files to write into the program's folder, by name. The program must listen on `port`. */
   files(port: number, folder: string): Readonly<Record<string, string>>;
   /** The program and its arguments. */
   command(port: number, folder: string): readonly [string, ...string[]];
   readonly env?: Readonly<Record<string, string>>;
-  /** Where it has to listen. Default: a port that is free. */
+  /** The port to listen on. Default: a free port. */
   readonly port?: number;
-  /** How long it may take until it listens, in milliseconds. Default: 10 s. */
+  /** The longest time until the program listens, in milliseconds. Default: 10 s. */
   readonly startMs?: number;
 }
 
 export interface RunningProgram {
   readonly port: number;
-  /** Ends it, and waits for that. */
+  /** Ends the program, and waits for its end. */
   stop(): Promise<void>;
 }
 
@@ -67,9 +67,9 @@ export function isExecutable(path: string): boolean {
 }
 
 /**
- * Starts a program and waits until it listens. It does not keep the bench alive.
+ * Starts a program and waits until it listens. The program does not keep the bench alive.
  *
- * @throws Error with the end of its output where it does not come to listen
+ * @throws Error with the end of its output if it does not begin to listen
  */
 export async function startProgram(options: ProgramOptions): Promise<RunningProgram> {
   const { files, command, env, startMs = 10_000 } = options;
@@ -79,7 +79,7 @@ export async function startProgram(options: ProgramOptions): Promise<RunningProg
   await Promise.all(written.map(([name, text]) => writeFile(join(folder, name), text)));
   const log = openSync(join(folder, LOG), 'w+');
   const guard = spawn('sh', ['-c', GUARD, 'sh', folder, ...command(port, folder)], {
-    // Ctrl-C does not reach a process group of its own: the guard alone ends the program.
+    // Start a new process group, which Ctrl-C does not reach: only the guard ends the program.
     detached: true,
     stdio: ['ignore', log, log, 'pipe'],
     env: { ...process.env, ...env },
@@ -107,14 +107,14 @@ export async function startProgram(options: ProgramOptions): Promise<RunningProg
   return { port, stop };
 }
 
-/** Read by position: the program's own is at the end, and its folder may be gone. */
+/** Reads the log by position: the program's position is at the end, and its folder may be gone. */
 function endOf(log: number): string {
   const end = Buffer.alloc(LOG_BYTES);
   const start = Math.max(0, fstatSync(log).size - LOG_BYTES);
   return end.toString('utf8', 0, readSync(log, end, 0, LOG_BYTES, start)).trim();
 }
 
-/** A connection without a request is charged to no limit. */
+/** Opens a connection without a request, which no limit counts. */
 async function listens(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   try {

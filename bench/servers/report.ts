@@ -1,11 +1,11 @@
-/** The tables that a person reads. */
+/** Prints the tables. */
 import { printTable, processor, ratioText } from '../text.ts';
 import { type Cell, type Cells, type Ratio, ratioOf } from './cells.ts';
 import { type ClientName, clients } from './clients/index.ts';
 import { type ServerName, servers } from './kinds/index.ts';
 import type { Options } from './options.ts';
 
-/** What was run. */
+/** The settings of the run. */
 export function printHead({ servers: names, clients: chosen, requests }: Options): void {
   console.log(`Node ${process.version}, ${processor()}; ${requests} requests, in real time`);
   printTable([['server', ''], ...names.map((name) => [name, servers[name].about])], 'left');
@@ -35,7 +35,7 @@ export interface NamedRatio extends Ratio {
   readonly client: ClientName;
 }
 
-/** Of headgate's clients, wherever some client lost nothing. */
+/** Compares headgate's clients, for each server with a client that lost nothing. */
 export function ratiosOf(cells: Cells): NamedRatio[] {
   return [...cells].flatMap(([server, row]) =>
     [...row.keys()]
@@ -47,7 +47,7 @@ export function ratiosOf(cells: Cells): NamedRatio[] {
   );
 }
 
-/** A cell in the words of a progress line. */
+/** Describes a cell in a progress line. */
 export function lineOf(name: string, cell: Cell): string {
   const { successes, rejected, errors, ms, lost } = cell;
   const rest = [lost > 0 && `${lost} lost`, errors > 0 && `${errors} errors`].filter(Boolean);

@@ -4,7 +4,7 @@ import { countEnds } from './ends.ts';
 import type { Job, Run } from './job.ts';
 import { countFetches } from './meter.ts';
 
-/** Runs one client in this process, until it ends or its bound. */
+/** Runs one client in this process, until it ends or reaches its bound. */
 export async function runJob(job: Job): Promise<Run> {
   const counts = countFetches(job.endpoint.url);
   const ends = countEnds();

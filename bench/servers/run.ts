@@ -1,4 +1,4 @@
-/** Runs every client against every server, each in a process of its own, unless they are cold. */
+/** Runs every client against every server, each in its own process, except for cold runs. */
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -16,20 +16,23 @@ import type { Server } from './server.ts';
 
 const WORKER = fileURLToPath(new URL('./worker.js', import.meta.url));
 
-/** A client has this many times the ideal, and a minute: enough for retries of a bad start. */
+/**
+ * A client may take this multiple of the ideal time, plus a minute: enough for a start with
+ * retries.
+ */
 const BOUND_FACTOR = 4;
 const BOUND_MORE_MS = 60_000;
 
-/** A process that takes so much longer than its bound hangs. */
+/** A process that exceeds its bound by this time is killed. */
 const WORKER_MORE_MS = 120_000;
 
 export interface Results {
   readonly cells: Cells;
-  /** By server and client: why there is no figure. */
+  /** The reasons for missing figures, by server and client. */
   readonly failures: Readonly<Record<string, string>>;
 }
 
-/** @param told is given each figure as it comes */
+/** @param told called with each figure */
 export async function runAll(
   options: Options,
   names: readonly ServerName[],
@@ -51,7 +54,7 @@ export async function runAll(
       failures[name] = reasonOf(error);
     }
   };
-  // Clients outside, servers inside: those that run together load different servers.
+  // Order runs by client, then by server, so that runs at the same time use different servers.
   const runs = clients.flatMap((client) =>
     names.map((server) => slots(() => measure(server, client))),
   );
@@ -85,7 +88,7 @@ async function runWorker(job: Job): Promise<Run> {
   return run;
 }
 
-/** As the table has them; runs end in any order. */
+/** Sorts cells in the order of the table, since runs end in any order. */
 function inOrder(
   rows: ReadonlyMap<ServerName, Row>,
   clients: readonly ClientName[],

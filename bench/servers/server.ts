@@ -1,12 +1,12 @@
-/** What the bench knows of a server. */
+/** The interface of a server. */
 import type { Limit } from './limit.ts';
 
-/** One request, as every client sends it. */
+/** The request that every client sends. */
 export interface Endpoint {
   readonly url: string;
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
-  /** Undefined: none. */
+  /** The body; undefined: none. */
   readonly body?: string;
 }
 
@@ -16,18 +16,18 @@ export interface OpenServer {
 }
 
 export interface Server {
-  /** One line for a reader. */
+  /** A description in one line. */
   readonly about: string;
   readonly limit: Limit;
-  /** How long it takes over a request that it lets in, in milliseconds. */
+  /** The time in which the server answers an accepted request, in milliseconds. */
   readonly latencyMs: number;
-  /** How to install what is missing on this machine; undefined: nothing is. */
+  /** How to install missing programs; undefined: nothing is missing. */
   missing?(): string | undefined;
-  /** Starts a server, or takes a new key of one: no client has sent anything to it. */
+  /** Starts a new server, or makes a new key on a shared one, which no client has used. */
   open(): Promise<OpenServer>;
 }
 
-/** A plain GET of what listens on a port of this machine. */
+/** A plain GET to a port of this machine. */
 export function getFrom(port: number): Endpoint {
   return { url: `http://127.0.0.1:${port}/`, method: 'GET', headers: {} };
 }

@@ -1,4 +1,4 @@
-/** A process that runs one client: told a job, it prints what came of it. */
+/** A process that runs one client: it gets a job as argument, and prints the result. */
 import { send } from './client.ts';
 import type { Job } from './job.ts';
 import { listen } from './listen.ts';
@@ -7,16 +7,16 @@ import { runJob } from './run-job.ts';
 const WARM_UP_ROUNDS = 5;
 const WARM_UP_REQUESTS = 50;
 
-// The other end is the bench: without it nobody wants to know.
+// Exit together with the bench, which is at the other end.
 process.stdin.on('end', () => process.exit()).resume();
 
 const job: Job = JSON.parse(process.argv[2] ?? '');
 await warmUp();
 const run = await runJob(job);
-// A client that was stopped by the bound may have much left to do.
+// Exit here: a client that reached its bound may still have work.
 process.stdout.write(JSON.stringify(run), () => process.exit());
 
-/** The first requests of a process take long, which no limit has to do with. They need not succeed. */
+/** Sends requests before the measurement: the first ones of a process are slow. They may fail. */
 async function warmUp(): Promise<void> {
   const { endpoint, close } = await listen((_, response) => response.end());
   for (let round = 0; round < WARM_UP_ROUNDS; round++) {

@@ -26,12 +26,7 @@ const { errorType, gate, kind, limit, mode, outcome } = ATTRIBUTES;
 const { reason, source, unit, what } = ATTRIBUTES;
 
 const OWN_METRICS = {
-  requests: counter(
-    'headgate.requests',
-    '{request}',
-    [outcome],
-    'requests that have ended, by outcome',
-  ),
+  requests: counter('headgate.requests', '{request}', [outcome], 'ended requests, by outcome'),
   requestDuration: histogram(
     'headgate.request.duration',
     's',

@@ -9,7 +9,7 @@ describe('the tables of the documentation', () => {
     const lines = metricTable().split('\n');
     expect(lines).toHaveLength(2 + Object.keys(METRICS).length);
     expect(lines).toContain(
-      '| `headgate.requests` | counter, `{request}` | `headgate.outcome` | requests that have ended, by how |',
+      '| `headgate.requests` | counter, `{request}` | `headgate.outcome` | ended requests, by outcome |',
     );
     for (const { name } of Object.values<Metric>(METRICS))
       expect(metricTable()).toContain(`\`${name}\``);

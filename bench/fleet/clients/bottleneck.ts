@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import type { Setup } from '../setup.ts';
 import type { Connected, FleetClient } from './client.ts';
 
-/** Bottleneck's clustering: with a reservoir, or at even distances. */
+/** Bottleneck's clustering, with a reservoir or with evenly spaced requests. */
 export const bottleneck = {
   'bottleneck-reservoir': {
     about: "Bottleneck({ datastore: 'ioredis', reservoir, reservoirRefreshInterval })",

@@ -1,16 +1,16 @@
-/** What limits requests over processes. */
+/** A client that limits requests across processes. */
 import type { Setup } from '../setup.ts';
 
 export interface FleetClient {
-  /** One line for a reader. */
+  /** A description in one line. */
   readonly about: string;
   connect(setup: Setup): Promise<Connected>;
 }
 
 export interface Connected {
   /**
-   * Runs a task when the limits let it.
-   * @param signal gives up a task that waits, where the client can
+   * Runs a task when the limits admit it.
+   * @param signal cancels a waiting task, if the client supports that
    */
   run(task: () => Promise<void>, signal: AbortSignal): Promise<unknown>;
   close(): Promise<void>;

@@ -4,7 +4,9 @@ import { createClient } from 'redis';
 import { TTL_MS } from '../goals.ts';
 import { type FleetClient, UNLIMITED } from './client.ts';
 
-/** As docs/guides/several-processes.md has it, with a time to live that a measurement can wait for. */
+/**
+ * Configured as in docs/guides/several-processes.md, with a shorter time to live for measurements.
+ */
 export const headgate = {
   about: `createLimiter({ shared: redisStore(client, { ttlMs: ${TTL_MS} }) }), node-redis`,
   connect: async ({ port, key, limit, slots = UNLIMITED }) => {

@@ -11,7 +11,7 @@ export const clients = {
 
 export type ClientName = keyof typeof clients;
 
-/** Those that headgate is compared with. */
+/** The clients that headgate is compared with. */
 export const PEERS = [
   'bottleneck-reservoir',
   'bottleneck-paced',

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { RateLimiterQueue, RateLimiterRedis } from 'rate-limiter-flexible';
 import { type FleetClient, UNLIMITED } from './client.ts';
 
-/** It knows no requests in flight. */
+/** This package does not limit requests in flight. */
 export const rateLimiterFlexible = {
   about: 'RateLimiterQueue(RateLimiterRedis({ points, duration })), ioredis',
   connect: async ({ port, key, limit = { requests: UNLIMITED, windowMs: 60_000 } }) => {

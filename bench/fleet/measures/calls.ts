@@ -1,4 +1,4 @@
-/** Workers that send much, where nothing binds: what that costs at the store. */
+/** Measures the load of the store with busy workers and no binding limit. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Figures } from '../goals.ts';
 import { workBetween } from '../redis-server.ts';

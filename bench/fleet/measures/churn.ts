@@ -1,4 +1,4 @@
-/** A rate limit while workers begin, end and are killed. */
+/** Measures a rate limit while workers start, stop and are killed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Figures } from '../goals.ts';
 import { sharedNow } from '../send-log.ts';
@@ -9,7 +9,7 @@ import { figuresOf } from './limits.ts';
 
 const PER_SECOND = 2_000;
 const LOAD = { kind: 'backlog', requests: 200, tookMs: 5 } as const;
-/** How often a worker begins, one ends, and one is killed. */
+/** The interval at which one worker starts, one stops and one is killed. */
 const ROUNDS = 4;
 
 export async function measureChurn(context: Context): Promise<Figures> {

@@ -1,4 +1,4 @@
-/** What a measurement gets. */
+/** The context that a measurement is given. */
 import type { ClientName } from '../clients/index.ts';
 import type { LoadResult } from '../job.ts';
 import type { RedisServer } from '../redis-server.ts';
@@ -9,13 +9,13 @@ export interface Context {
   readonly redis: RedisServer;
   readonly client: ClientName;
   readonly workers: readonly WorkerProcess[];
-  /** How long a load lasts, in seconds. */
+  /** The duration of a load, in seconds. */
   readonly seconds: number;
-  /** Another worker, which is not connected. */
+  /** Starts another worker, without connecting it. */
   spawn(): WorkerProcess;
 }
 
-/** Long enough for a limit to be a limit, and short enough to be measured. */
+/** The window of the limits: long enough to bind, and short enough to measure. */
 export function limitOf(seconds: number, perSecond: number): Limit {
   const windowS = Math.max(1, Math.floor(seconds * 0.7));
   return { requests: perSecond * windowS, windowMs: windowS * 1_000 };
@@ -23,7 +23,7 @@ export function limitOf(seconds: number, perSecond: number): Limit {
 
 let keys = 0;
 
-/** Connects all workers to a key of their own. */
+/** Connects all workers to a new key. */
 export async function connectAll(
   { client, workers, redis }: Pick<Context, 'client' | 'workers' | 'redis'>,
   shared: Pick<Setup, 'limit' | 'slots'>,
@@ -34,7 +34,7 @@ export async function connectAll(
   return setup;
 }
 
-/** Ends loads, and gives up the clients. */
+/** Ends loads, and closes the clients. */
 export async function endAll(workers: readonly WorkerProcess[]): Promise<LoadResult[]> {
   const results = await Promise.all(workers.map((worker) => worker.stop()));
   await Promise.all(workers.map((worker) => worker.close()));

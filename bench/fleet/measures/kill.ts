@@ -1,4 +1,4 @@
-/** A worker is killed while it holds slots. */
+/** Measures how soon the slots of a killed worker are free. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Figures, TTL_MS } from '../goals.ts';
 import { inFlightOf } from '../timeline.ts';
@@ -8,7 +8,7 @@ const SLOTS_A_WORKER = 4;
 const TOOK_MS = 40;
 const BEFORE_MS = 1_500;
 
-/** The first worker is gone afterwards. */
+/** Kills the first worker, which is gone afterwards. */
 export async function measureKill(context: Context): Promise<Figures> {
   const { workers } = context;
   const slots = SLOTS_A_WORKER * workers.length;

@@ -1,4 +1,4 @@
-/** A rate limit that all want more of: how exactly it is kept, used and divided. */
+/** Measures how exactly a short rate limit is kept, used and divided. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Figures } from '../goals.ts';
 import { sharedNow } from '../send-log.ts';
@@ -7,12 +7,12 @@ import { countBetween, fullRateAfter, jain, mostInWindow, sorted } from '../time
 import { type Context, connectAll, endAll, limitOf } from './context.ts';
 
 const PER_SECOND = 2_000;
-/** A worker has work for so many seconds at any time. */
+/** A worker's backlog at any time, in seconds of its share. */
 const BACKLOG_S = 0.5;
 const TOOK_MS = 5;
-/** Until all workers have found their share. */
+/** The time in which all workers find their share. */
 const SETTLE_MS = 1_000;
-/** The part of the time after which half of the workers have nothing to do. */
+/** After this share of the time, half of the workers become idle. */
 const HALF_IDLE = 0.75;
 const SPAN_MS = 100;
 const FULL = 0.95;
@@ -46,7 +46,7 @@ export async function measureLimits(context: Context): Promise<Figures> {
   };
 }
 
-/** How a limit was kept and used, in %. */
+/** How well a limit was kept and used, in %. */
 export function figuresOf(
   all: Float64Array,
   { requests, windowMs }: Limit,

@@ -1,4 +1,4 @@
-/** Redis goes away, and comes back with nothing. */
+/** Measures a restart of Redis that loses all data. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Figures } from '../goals.ts';
 import { sharedNow } from '../send-log.ts';

@@ -1,4 +1,4 @@
-/** How long requests wait that need not: the way to the store and back. */
+/** Measures the wait of requests that no limit holds back: the round trip to the store. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Figures } from '../goals.ts';
 import { quantile, sorted } from '../timeline.ts';
@@ -7,7 +7,7 @@ import { type Context, connectAll, endAll } from './context.ts';
 const PER_SECOND = 1_000;
 const PART = 0.4;
 
-/** A fleet sends as much with many workers as with few. */
+/** The fleet's total rate is the same for any number of workers. */
 export async function measureWaits(context: Context): Promise<Figures> {
   const { workers, seconds } = context;
   const perSecond = Math.ceil(PER_SECOND / workers.length);

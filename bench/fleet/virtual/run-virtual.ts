@@ -1,4 +1,4 @@
-/** The same laws with many workers, on the store's model in virtual time. */
+/** Checks the same laws for many workers, on a model of the store in virtual time. */
 import { memoryStore } from 'headgate/advanced';
 import { ManualClock } from 'headgate/simulator';
 import { type Figures, TTL_MS } from '../goals.ts';
@@ -8,7 +8,7 @@ import type { Shown } from '../report.ts';
 import { countBetween, fullRateAfter, inFlightOf, jain, sorted } from '../timeline.ts';
 import { type CallCost, VirtualWorker } from './virtual-worker.ts';
 
-/** What a worker gets of the limit, in requests a second. */
+/** A worker's share of the limit, in requests a second. */
 const RATE = 10;
 const WINDOW_MS = 2_000;
 const BEGIN_MS = 1_000;
@@ -19,7 +19,7 @@ const SPAN_MS = 100;
 const FULL = 0.95;
 const SLOTS = 2;
 const TOOK_MS = 50;
-/** With fewer workers, to compare what a call takes. */
+/** A smaller fleet, to compare the time of a call. */
 const FEW = 10;
 
 export async function runVirtual({ workers }: Options): Promise<Shown[]> {
@@ -94,7 +94,7 @@ function fleet(
   return Array.from({ length: count }, () => new VirtualWorker(store, clock, options, cost));
 }
 
-/** Promises settle between timers. */
+/** Advances virtual time, and lets promises settle between timers. */
 async function advance(clock: ManualClock, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += STEP_MS) await clock.advanceAsync(STEP_MS);
 }

@@ -3,7 +3,7 @@ import { createLimiter, type Limiter, type LimiterOptions } from 'headgate';
 import type { ExchangeRequest, SharedStore } from 'headgate/advanced';
 import type { ManualClock } from 'headgate/simulator';
 
-/** What the calls of all workers took, in real time. */
+/** The real time that the calls of all workers took. */
 export interface CallCost {
   calls: number;
   ms: number;
@@ -14,7 +14,7 @@ export class VirtualWorker {
   /** When requests were sent and ended, in virtual ms. */
   readonly sent: number[] = [];
   readonly ended: number[] = [];
-  /** When it was cut off, as a worker that is killed. */
+  /** When the worker was cut off, as by a kill. */
   killedAt: number | undefined = undefined;
   /** Whether it has requests to send. */
   private isBusy = false;
@@ -34,13 +34,13 @@ export class VirtualWorker {
     this.limiter = createLimiter({ adaptive: false, clock, ...options, shared });
   }
 
-  /** So many requests wait or run until `rest` or `kill`. */
+  /** Keeps this number of requests waiting or running until `rest` or `kill`. */
   work(requests: number, tookMs: number): void {
     this.isBusy = true;
     for (let request = 0; request < requests; request += 1) this.next(tookMs);
   }
 
-  /** It has nothing more to send. */
+  /** Stops sending. */
   rest(): void {
     this.isBusy = false;
     this.limiter.clear();
@@ -55,12 +55,12 @@ export class VirtualWorker {
     const again = () => {
       if (this.isBusy) this.next(tookMs);
     };
-    // What is cleared has nothing to say.
+    // Ignore the errors of cleared requests.
     this.limiter.run(() => this.attempt(tookMs)).then(again, () => {});
   }
 
   private attempt(tookMs: number): Promise<void> {
-    // Requests of a killed worker go on where they were sent: nobody knows of their end.
+    // The provider still runs the requests of a killed worker, but their ends are not reported.
     if (this.killedAt === undefined) this.sent.push(this.clock.now());
     return new Promise((done) => {
       this.clock.setTimer(() => {

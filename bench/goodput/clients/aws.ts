@@ -23,7 +23,7 @@ const MEASURES_PER_SECOND = 2;
 const BASE_MS = 500;
 const MOST_MS = 20_000;
 const MAX_ATTEMPTS = 3;
-/** Retries draw on 500 tokens, 5 each; one that succeeds gives its 5 back, a first attempt 1. */
+/** A retry takes 5 of 500 tokens. A successful retry returns 5, a successful first attempt 1. */
 const RETRY_TOKENS = 500;
 const RETRY_COST = 5;
 
@@ -41,7 +41,7 @@ class RateLimiter {
   #lastMaxRate = 0;
   #throttledAt: number;
 
-  /** @param startSeconds what wall clocks say at the start: the rate is measured by them */
+  /** @param startSeconds the wall clock at the start, with which the rate is measured */
   constructor(clock: Clock, startSeconds: number) {
     this.#clock = clock;
     this.#startSeconds = startSeconds;
@@ -54,7 +54,7 @@ class RateLimiter {
     this.#refill();
     while (this.#capacity < 1) {
       const missingMs = ((1 - this.#capacity) / this.#fillRate) * 1000;
-      // The platform's timers take whole milliseconds.
+      // The platform's timers have a resolution of 1 ms.
       await sleep(this.#clock, Math.ceil(missingMs));
       this.#refill();
     }
@@ -109,7 +109,7 @@ class RateLimiter {
 
 export function aws({ clock, random, scenario, send, lost }: ClientContext): HandOver {
   const limiter = new RateLimiter(clock, random());
-  // Connections of the HTTP agent.
+  // The HTTP agent's default number of connections.
   const limit = pLimit(documented(scenario).inFlight);
   let retryTokens = RETRY_TOKENS;
 

@@ -1,4 +1,7 @@
-/** Bottleneck in the ways its README shows for rates: two kinds of reservoir, and a least time between jobs. */
+/**
+ * Bottleneck configured as its README shows for rates: two kinds of reservoir, or a minimum time
+ * between jobs.
+ */
 import Bottleneck from 'bottleneck';
 import type { ClientContext, HandOver } from '../client.ts';
 import type { Prompt } from '../prompts.ts';
@@ -7,14 +10,14 @@ import { fullJitter } from './helpers.ts';
 
 const BASE_MS = 1000;
 const MOST_MS = 30_000;
-/** Bottleneck asks for a multiple of this. */
+/** Bottleneck requires a multiple of this interval. */
 const STEP_MS = 250;
 
 type Kind = 'reservoir' | 'bucket' | 'paced';
 
 /**
- * @param kind `reservoir`: a window's worth at once. `bucket`: a reservoir that holds a second's
- * worth and is filled up bit by bit. `paced`: evenly, at the documented rate
+ * @param kind `reservoir`: refilled once a window. `bucket`: a reservoir for one second that is
+ * refilled in small steps. `paced`: evenly spaced jobs at the documented rate
  */
 export const bottleneck =
   (kind: Kind) =>
@@ -22,7 +25,7 @@ export const bottleneck =
     const told = documented(scenario);
     const isWeighed = kind === 'reservoir' && told.limits[0]?.unit === 'tokens';
     const limiter = new Bottleneck({
-      // Weights count there, too, and tokens are no slots.
+      // Bottleneck subtracts weights from slots too, so token limits cannot be combined with slots.
       ...(!isWeighed && { maxConcurrent: told.inFlight }),
       ...SETTINGS[kind](told),
     });

@@ -1,4 +1,4 @@
-/** cockatiel: a bulkhead for slots, inside it retries with its exponential backoff. */
+/** cockatiel: a bulkhead for slots, and in it retries with the package's exponential backoff. */
 import { bulkhead, ExponentialBackoff, handleAll, retry, wrap } from 'cockatiel';
 import type { ClientContext, HandOver } from '../client.ts';
 import { documented } from './documented.ts';

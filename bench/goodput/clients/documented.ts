@@ -1,17 +1,19 @@
-/** What a careful user of a client that has to be told would tell it: what the provider documents. */
+/** The settings that a careful user would take from the provider's documentation. */
 import type { LimitOptions } from 'headgate/simulator';
 import { meanCost, type Scenario } from '../scenario.ts';
 
 export interface Documented {
-  /** The limits as documentation and headers have them, which is not always how they are enforced. */
+  /** The documented limits, which may differ from the enforced ones. */
   readonly limits: readonly Pick<LimitOptions, 'unit' | 'limit' | 'windowMs'>[];
-  /** Requests a second by the strictest of these limits; Infinity without one. */
+  /** The requests a second of the strictest of these limits; Infinity if there is none. */
   readonly perSecond: number;
-  /** Enough to fill the provider, with half as many again, and at least 50; no more than it takes. */
+  /**
+   * Slots: 1.5 times as many as fill the provider, at least 50, at most its concurrency and queue.
+   */
   readonly inFlight: number;
 }
 
-/** One worker's equal share. */
+/** An equal share for each worker. */
 export function documented({
   provider,
   workers,

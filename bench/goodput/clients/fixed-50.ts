@@ -1,4 +1,6 @@
-/** Fifty at once, each retried without end after 0.5 s doubling to 8 s with full jitter. */
+/**
+ * Fifty requests at a time, each retried for ever, after 0.5 s doubling to 8 s with full jitter.
+ */
 import pLimit from 'p-limit';
 import type { ClientContext, HandOver } from '../client.ts';
 import type { Prompt } from '../prompts.ts';

@@ -1,8 +1,8 @@
 /**
- * A model of gentlify after its technical specification (seed: 004): slots that halve and a least
- * interval that doubles at three failures in a minute, one step back a minute later. Its defaults,
- * but for the largest concurrency and the least interval, which its user sets; retries are the
- * user's, too, each through `acquire` again.
+ * A model of gentlify after its technical specification: at three failures in a minute the slots
+ * halve and the minimum interval doubles, and one step is taken back a minute later. It has the
+ * defaults, except for the largest concurrency and the minimum interval, which the user sets. The
+ * user also makes the retries, each with a new `acquire`.
  */
 import type { Clock, Random } from 'headgate';
 import type { ClientContext, HandOver } from '../client.ts';
@@ -45,7 +45,7 @@ class Throttle {
   async acquire(): Promise<void> {
     if (this.#inFlight < this.#limit) this.#inFlight++;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    // Nothing is reserved while it waits: as the specification has it, waiters may leave together.
+    // A waiting request reserves nothing, so waiters may be sent together, as in the specification.
     const leftMs = this.#intervalMs - (this.#clock.now() - this.#dispatchedAt);
     const jitterMs = this.#random() * JITTER * this.#intervalMs;
     await sleep(this.#clock, Math.max(0, leftMs) + jitterMs);
@@ -93,7 +93,7 @@ class Throttle {
 
 export function gentlify({ clock, random, scenario, send }: ClientContext): HandOver {
   const { inFlight } = documented(scenario);
-  // Twice the rate that the provider has, so that it is the failures that find it.
+  // Twice the provider's rate, so that failures have to find the rate.
   const intervalMs = (500 * scenario.workers) / scenario.perSecond;
   const throttle = new Throttle(clock, random, inFlight, intervalMs);
 

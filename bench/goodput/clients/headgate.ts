@@ -1,4 +1,4 @@
-/** The library itself: a stream of prompts through `throttle`. */
+/** headgate: a stream of prompts through `throttle`. */
 import { type RateLimit, type ThrottleOptions, throttle } from 'headgate';
 import type { LimitOptions } from 'headgate/simulator';
 import { Subject } from 'rxjs';
@@ -18,7 +18,7 @@ export const headgate =
     return (prompt) => prompts.next(prompt);
   };
 
-/** The provider's limits; workers that know nothing of each other have been given equal shares. */
+/** The provider's limits. Each of several independent workers gets an equal share. */
 function knownLimits({ provider, workers }: Scenario): ThrottleOptions<Prompt> {
   const { limits = [], concurrency } = provider;
   const named = limits.map((limit) => [limit.name ?? limit.unit, shareOf(limit, workers)]);
@@ -42,7 +42,7 @@ function shareOf(limit: LimitOptions, workers: number): RateLimit {
   };
 }
 
-/** Whoever knows the limits knows what is charged: what is put in, and `max_tokens`. */
+/** A user who knows the limits also knows the charge: the input tokens and `max_tokens`. */
 function estimate({ messages, max_tokens }: Prompt) {
   const bytes = messages.reduce((sum, { content }) => sum + content.length, 0);
   return { bytes, tokens: bytes / 4 + max_tokens };

@@ -1,4 +1,4 @@
-/** What several clients share. */
+/** Helpers that several clients use. */
 import type { Clock, Random } from 'headgate';
 
 export function sleep(clock: Clock, ms: number): Promise<void> {
@@ -8,8 +8,8 @@ export function sleep(clock: Clock, ms: number): Promise<void> {
 }
 
 /**
- * A wait after the nth failure, from 1: somewhere between nothing and `baseMs` doubled n - 1 times,
- * at most `mostMs`.
+ * A random wait after the nth failure, n >= 1: from 0 to `baseMs` * 2^(n - 1), at most `mostMs`
+ * (full jitter).
  */
 export function fullJitter(
   random: Random,
@@ -20,7 +20,7 @@ export function fullJitter(
   return random() * Math.min(mostMs, baseMs * 2 ** (failures - 1));
 }
 
-/** Whether an attempt was turned away, by the status of what it threw. */
+/** Whether the status of an error says that the provider rejected the attempt. */
 export function isThrottle(error: unknown): boolean {
   const status = typeof error === 'object' && error !== null && 'status' in error && error.status;
   return status === 429 || status === 503 || status === 529;

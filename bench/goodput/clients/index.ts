@@ -104,7 +104,7 @@ export const clientNames: readonly ClientName[] = Object.keys(clients).filter(is
 
 const FINISH_ONLY: readonly ClientName[] = ['bottleneck-bucket'];
 
-/** Who is in the table of goodput unless others are asked for. */
+/** The clients in the goodput table by default. */
 export const tableClients: readonly ClientName[] = clientNames.filter(
   (name) => !FINISH_ONLY.includes(name),
 );

@@ -1,4 +1,4 @@
-/** RxJS alone: mergeMap for slots, retry with a growing delay and jitter. */
+/** RxJS only: `mergeMap` for slots, and `retry` with a growing delay and jitter. */
 import { catchError, defer, EMPTY, mergeMap, retry, Subject, timer } from 'rxjs';
 import type { ClientContext, HandOver } from '../client.ts';
 import type { Prompt } from '../prompts.ts';

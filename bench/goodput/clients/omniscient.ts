@@ -1,12 +1,12 @@
 /**
- * Knows the provider's state and sends whatever would be let in, as soon as it would: the oldest
- * prompt that fits. No client can do better, but for luck with prompts of different sizes.
+ * Knows the provider's state and sends the oldest prompt that fits as soon as the provider accepts
+ * it. No client can do better, except by luck with prompts of different sizes.
  */
 import type { Timer } from 'headgate/advanced';
 import type { ClientContext, HandOver } from '../client.ts';
 import type { Prompt } from '../prompts.ts';
 
-/** Capacity may change at each full second, so nobody waits past the next. */
+/** Capacity may change at each full second, so no wait is longer. */
 const SECOND_MS = 1000;
 
 export function omniscient({ clock, scenario, send, waitMs }: ClientContext): HandOver {
@@ -19,7 +19,7 @@ export function omniscient({ clock, scenario, send, waitMs }: ClientContext): Ha
 
   function attempt(prompt: Prompt): void {
     queue.delete(prompt);
-    // Room can be lost to another worker within the same instant.
+    // Another worker can take the capacity at the same instant.
     const sent = send(prompt).catch(() => hand(prompt));
     if (answersMakeRoom) sent.then(sendAll);
   }
@@ -40,7 +40,7 @@ export function omniscient({ clock, scenario, send, waitMs }: ClientContext): Ha
   function hand(prompt: Prompt): void {
     queue.add(prompt);
     if (queue.size === 1) sendAll();
-    // Where the others do not fit, one that is no smaller does not.
+    // Prompts of the same size fit no sooner than the waiting ones.
     else if (!areAlike && waitMs(prompt) === 0) attempt(prompt);
   }
 

@@ -1,4 +1,4 @@
-/** p-queue with the documented rate as a cap for each second, and p-retry inside. */
+/** p-queue with the documented rate as a cap for each second, and p-retry inside each task. */
 import PQueue from 'p-queue';
 import pRetry from 'p-retry';
 import type { ClientContext, HandOver } from '../client.ts';
@@ -15,7 +15,7 @@ export function pQueueClient({ scenario, send, lost }: ClientContext): HandOver 
   };
 }
 
-/** Whole requests in an interval of about a second, or of one request where a rate is slower. */
+/** A whole number of requests in about a second, or one request in a longer interval. */
 export function intervalCapOf(perSecond: number): { intervalCap?: number; interval?: number } {
   if (!Number.isFinite(perSecond)) return {};
   const intervalCap = Math.max(1, Math.floor(perSecond));

@@ -1,7 +1,7 @@
 /**
- * A model of the sampling client of the Tinker SDK 0.7 (seed: 000): 400 slots, of which 10 while a
- * backoff is recent, 5 MiB in flight, counted twenty times then, and after a 429 nobody sends for
- * 1 s (5 s after one of more than 128 KiB), looked at once a second.
+ * A model of the sampling client of the Tinker SDK 0.7: 400 slots and 5 MiB in flight. While a
+ * backoff is recent, 10 slots, and bytes count twenty times. After a 429 nothing is sent for 1 s (5
+ * s if the request had more than 128 KiB), which is checked once a second.
  */
 import pLimit from 'p-limit';
 import type { ClientContext, HandOver } from '../client.ts';
@@ -18,7 +18,7 @@ const LARGE_BYTES = 128 * 1024;
 const BACKOFF_MS = 1000;
 const LARGE_BACKOFF_MS = 5000;
 
-/** Lets in while the balance is not negative, so it may become so. */
+/** Admits a request while the balance is not negative. The request may make it negative. */
 class ByteBudget {
   #left = MAX_BYTES;
   #waiting: (() => void)[] = [];

@@ -1,18 +1,20 @@
-/** How the limit of a generated provider changes while a run lasts. */
+/** Changes of a generated provider's limit during a run. */
 import type { Scenario } from './space.ts';
 
-/** The part of its limit that a provider grants. */
+/** The share of its limit that a provider grants. */
 export interface Share {
-  /** At a time in ms. */
+  /** The share at a time in ms. */
   at(now: number): number;
-  /** Its integral from 0 to then: what has come in does not depend on when somebody asks. */
+  /**
+   * The integral of the share from 0 to a time: a refill does not depend on when it is computed.
+   */
   until(now: number): number;
 }
 
-/** A drift, and the others' demand, come and go so many times in a run. */
+/** The number of cycles of a drift, or of the other tenants' demand, in a run. */
 const WAVES = 3;
 
-/** All of it, always. */
+/** The full limit, without change. */
 export const WHOLE: Share = { at: () => 1, until: (now) => now };
 
 export function changeOf({ change, horizonMs }: Scenario): Share {
@@ -30,7 +32,7 @@ export function changeOf({ change, horizonMs }: Scenario): Share {
   }
 }
 
-/** One share for each third of the run; the last goes on. */
+/** One share for each third of the run; the last share also applies afterwards. */
 function thirds(horizonMs: number, shares: readonly [number, number, number]): Share {
   const [first, second, last] = shares;
   const third = horizonMs / 3;

@@ -1,52 +1,55 @@
-/** What a client is to the generated providers. */
+/** The interface between generated providers and a client. */
 import type { Clock, Random } from 'headgate';
 import type { Answer } from './server.ts';
 import type { Scenario } from './space.ts';
 
 /** One request of a run. */
 export interface Request {
-  /** Its place in the order of arrival, from 0. */
+  /** The position in the order of arrival, from 0. */
   readonly index: number;
-  /** What it really costs. */
+  /** The actual cost. */
   readonly tokens: number;
 }
 
 export interface ClientContext {
-  /** Clients that are told the limits read them here; the others read nothing of it. */
+  /** The provider's limits, which only clients that know the limits may read. */
   readonly scenario: Scenario;
   readonly clock: Clock;
   /** Numbers in [0, 1) for jitter. */
   readonly random: Random;
-  /** Requests that the user allows in flight. */
+  /** The concurrency that the user allows. */
   readonly concurrency: number;
-  /** Sends one attempt; `answered` is called once, when its answer is there. */
+  /** Sends one attempt; calls `answered` once, when the answer has arrived. */
   send(request: Request, answered: (answer: Answer) => void): void;
   /**
-   * The client has given a request up; it is handed over again.
-   * @param afterMs the wait that the client has named with that
+   * Reports that the client has given up a request, which is then submitted again.
+   * @param afterMs the wait that the client has named
    */
   lost(request: Request, afterMs?: number): void;
-  /** The client has ended for good, which fails the run. */
+  /** Reports that the client has ended, which fails the run. */
   failed(error: unknown): void;
 }
 
-/** A client that runs. */
+/** A running client. */
 export interface RunningClient {
-  /** Takes a request over, to send it until it was answered well, or is lost. */
+  /** Accepts a request, and sends it until it succeeds or the client gives it up. */
   handOver(request: Request): void;
-  /** What it believes of the provider, for a trace. */
+  /** The client's estimates of the provider, for a trace. */
   snapshot?(): unknown;
 }
 
 export interface GeneratedClient {
   readonly about: string;
-  /** Whether it takes time and timers from the globals of the platform, and needs promises to settle. */
+  /**
+   * Whether it takes time and timers from the globals of the platform, and needs promises to
+   * settle.
+   */
   readonly usesGlobals: boolean;
-  /** Imported on demand, since what is imported may look at the globals. */
+  /** Imports the client on demand, since its modules may read the globals when they load. */
   load(): Promise<(context: ClientContext) => RunningClient>;
 }
 
-/** An answer that is not ok, as client libraries throw it. */
+/** The error that client libraries throw for an unsuccessful answer. */
 export class AnswerError extends Error {
   override readonly name = 'AnswerError';
   readonly status: number;

@@ -1,4 +1,4 @@
-/** A generated provider in one line, for a person. */
+/** Describes a generated provider in one line. */
 import type { Scenario } from './space.ts';
 
 export function describeScenario(scenario: Scenario): string {

@@ -1,4 +1,4 @@
-/** What many runs of one client come to, all together and by what their providers have in common. */
+/** Figures of many runs of one client: over all runs, and by the traits of their providers. */
 import type { Score } from './score.ts';
 import type { Scenario } from './space.ts';
 
@@ -10,13 +10,13 @@ export interface GeneratedRun extends Score {
 export interface Figures {
   readonly runs: number;
   readonly goodput: { readonly median: number; readonly p25: number; readonly p5: number };
-  /** 429s and 503s for each 1,000 that were let in. */
+  /** 429s and 503s for each 1,000 accepted requests. */
   readonly rejected: { readonly median: number; readonly p95: number; readonly worst: number };
-  /** Runs with a flooded minute. */
+  /** The share of runs with a flooded minute. */
   readonly floods: number;
 }
 
-/** What runs are told apart by. */
+/** The traits by which runs are grouped. */
 export const TRAITS = {
   kind: ({ kind }) => kind,
   headers: ({ headers }) => headers,
@@ -34,15 +34,15 @@ function isTrait(name: string): name is Trait {
 
 export const traits: readonly Trait[] = Object.keys(TRAITS).filter(isTrait);
 
-/** Clients react to seconds; of shorter runs most is the start. In ms. */
+/** The shortest run that the tables count, in ms: a shorter run is mostly the start. */
 const LONG_RUN_MS = 120_000;
 
-/** Of two minutes or more: what the tables count. */
+/** Runs of two minutes or more, which the tables count. */
 export function isLong({ horizonMs }: Scenario): boolean {
   return horizonMs >= LONG_RUN_MS;
 }
 
-/** Without change or outage. */
+/** Runs without change or outage. */
 export function isPlain({ change, outage }: Scenario): boolean {
   return change === 'none' && outage === 'none';
 }
@@ -66,7 +66,7 @@ export function figuresOf(runs: readonly GeneratedRun[]): Figures {
   };
 }
 
-/** By the value of a trait, in alphabetical order. */
+/** Groups runs by the value of a trait, in alphabetical order. */
 export function figuresBy(
   trait: Trait,
   runs: readonly GeneratedRun[],
@@ -84,7 +84,7 @@ function ascending(values: readonly number[]): readonly number[] {
   return values.toSorted((a, b) => a - b);
 }
 
-/** Of ascending values, between two of them in proportion; 0 of none. */
+/** The quantile of ascending values, interpolated; 0 if there are none. */
 function quantile(values: readonly number[], part: number): number {
   const place = part * (values.length - 1);
   const low = values[Math.floor(place)] ?? 0;

@@ -1,23 +1,23 @@
-/** What the answers of a generated provider tell, in the words of its family. */
+/** The rate-limit headers of a generated provider, in the format of its family. */
 import type { Unit } from './limit-specs.ts';
 import type { Told } from './limits.ts';
 import type { HeaderStyle } from './space.ts';
 
-/** When runs begin, by the calendar. */
+/** The date at which runs begin. */
 const START_WALL_MS = Date.UTC(2025, 0, 1);
 const SECOND_MS = 1_000;
-/** Seconds to the microsecond: a short wait must not be written with an exponent. */
+/** Seconds with microseconds and without an exponent. */
 const RETRY_DIGITS = 6;
 
 export interface Telling {
   readonly status: 200 | 429 | 503;
-  /** Until a request like this one would be let in; Infinity: that is not known. */
+  /** The time until such a request would be accepted; Infinity: not known. */
   readonly waitMs: number;
-  /** Empty in an outage: whatever answers then knows of no limits. */
+  /** Empty in an outage, when the answering server does not know the limits. */
   readonly told: readonly (Told & { readonly unit: Unit; readonly windowMs: number })[];
-  /** When the request was let in or rejected; the waits count from then. */
+  /** When the request was accepted or rejected: the start of the waits. */
   readonly decidedAt: number;
-  /** When the answer leaves the server. */
+  /** When the server sends the answer. */
   readonly now: number;
 }
 
@@ -28,7 +28,7 @@ export function headersOf(
   const isRejected = status !== 200 && Number.isFinite(waitMs);
   const retry = (ms: number): Record<string, string> =>
     isRejected ? { 'retry-after': (ms / SECOND_MS).toFixed(RETRY_DIGITS) } : {};
-  // Nobody tells of windows for what is in flight.
+  // Providers report no windows for concurrency limits.
   const rates = told.filter(({ unit }) => unit !== 'concurrency');
   switch (style) {
     case 'nothing':
@@ -83,7 +83,7 @@ export function headersOf(
   }
 }
 
-/** The window is told in whole seconds, and the quota is what the same rate allows in them. */
+/** Rounds the window to whole seconds, and gives the quota that the same rate allows in it. */
 function inWholeSeconds(limit: number, windowMs: number): { quota: number; seconds: number } {
   const seconds = Math.ceil(windowMs / SECOND_MS);
   return { quota: Math.floor((limit * seconds * SECOND_MS) / windowMs), seconds };
@@ -93,7 +93,7 @@ function wholeSeconds(ms: number): string {
   return `${Math.ceil(ms / SECOND_MS)}`;
 }
 
-/** As OpenAI writes it: to the millisecond below a second. */
+/** A duration as OpenAI writes it: in milliseconds below a second. */
 function durationOf(ms: number): string {
   if (ms < SECOND_MS) return `${Math.ceil(ms)}ms`;
   const seconds = ms / SECOND_MS;

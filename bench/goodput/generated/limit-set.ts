@@ -1,4 +1,4 @@
-/** All limits of a generated provider, decided as one. */
+/** All limits of a generated provider, which accept a request together or not at all. */
 import { seededRandom } from 'headgate/simulator';
 import { logNormalAround } from './answer-times.ts';
 import { changeOf, type Share } from './change.ts';
@@ -21,12 +21,12 @@ interface UnitLimit {
   readonly windowMs: number;
 }
 
-/** What a request costs. */
+/** The costs of a request. */
 export interface Cost {
   readonly tokens: number;
 }
 
-/** The standard deviation of the logarithm of what requests cost in tokens. */
+/** The standard deviation of the logarithm of the tokens of requests. */
 const TOKENS_SIGMA = 0.8;
 
 export class LimitSet {
@@ -39,7 +39,10 @@ export class LimitSet {
     this.counts = scenario.countsRejected;
   }
 
-  /** Until it would be admitted if nothing else came; Infinity: no time alone will do. */
+  /**
+   * The time until a request would be admitted if no other came; Infinity: time alone does not
+   * help.
+   */
   waitMs(now: number, cost: Cost): number {
     let waitMs = 0;
     for (const { unit, limit } of this.limits) {
@@ -68,7 +71,7 @@ export class LimitSet {
   }
 }
 
-/** Tokens that requests really cost, one after the other. */
+/** Draws the tokens that requests actually cost, in order. */
 export function tokenSource(seed: number): () => number {
   const random = seededRandom(seed * 31 + 5);
   return () => {
@@ -86,7 +89,7 @@ function limitOf(spec: LimitSpec, { phase }: Scenario, share: Share): UnitLimit 
   switch (spec.algorithm) {
     case 'bucket': {
       const { perMs, burst } = spec;
-      // The window that a bucket tells is the time in which it fills up.
+      // A bucket reports as its window the time in which it fills up.
       return { unit, limit: new BucketLimit(perMs, burst, share), windowMs: burst / perMs };
     }
     case 'cap':

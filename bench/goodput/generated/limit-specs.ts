@@ -1,4 +1,6 @@
-/** Which limits a scenario has, as plain figures: the server keeps them, and some clients are told. */
+/**
+ * The limits of a scenario as plain figures, for the server and for clients that know the limits.
+ */
 import type { Scenario } from './space.ts';
 
 export type Unit = 'requests' | 'tokens' | 'concurrency';
@@ -18,10 +20,10 @@ export type LimitSpec =
     }
   | { readonly algorithm: 'cap'; readonly unit: 'concurrency'; readonly limit: number };
 
-/** Tokens of a request on average, and at the most. */
+/** The mean and the largest number of tokens of a request. */
 export const MEAN_TOKENS = 100;
 export const MOST_TOKENS = 20 * MEAN_TOKENS;
-/** The longer of two windows is so many times the shorter. */
+/** The ratio of the longer of two windows to the shorter. */
 const LONGER = 8;
 
 export function limitSpecs(scenario: Scenario): readonly LimitSpec[] {

@@ -1,36 +1,36 @@
-/** The limits of generated providers, as servers keep them: each decides about one request at a time. */
+/** The server's limits of generated providers. Each decides about one request at a time. */
 import type { Share } from './change.ts';
 
-/** What a server counts of one kind: it admits a cost, or says how long to wait. Times in ms. */
+/** One limit of a server: it admits a cost, or returns how long to wait. Times in ms. */
 export interface Limit {
-  /** Until `cost` would be admitted if nothing else came; 0: now. */
+  /** The time until `cost` would be admitted if nothing else came; 0: now. */
   waitMs(now: number, cost: number): number;
-  /** Charges what {@link waitMs} has let in, or a rejected request where those count. */
+  /** Charges a request that {@link waitMs} admitted, or a rejected request if rejections count. */
   charge(now: number, cost: number): void;
-  /** An admitted request has ended. */
+  /** Called when an admitted request has ended. */
   release?(): void;
-  /** What headers tell. */
+  /** The state that headers report. */
   told(now: number): Told;
 }
 
-/** What headers say of a limit. */
+/** The state of a limit that headers report. */
 export interface Told {
   readonly limit: number;
   readonly remaining: number;
-  /** Until nothing is used any more. */
+  /** The time until the whole limit is free. */
   readonly resetMs: number;
 }
 
-/** The part of its limit that a provider grants at a time. */
+/** The share of its limit that a provider grants at a time. */
 export type Factor = (now: number) => number;
 
-/** The grain at which a limit whose factor moves is asked again, as a part of its window. */
+/** The step at which a limit with a changing factor is checked again, as a share of its window. */
 const GRAIN = 1 / 200;
 
-/** Sums of fractions are not exact: what is missing by a millionth of a request is not missing. */
+/** A tolerance of a millionth of a request, since sums of fractions are inexact. */
 const EPSILON = 1e-6;
 
-/** Holds up to `burst` and fills up at `perMs`. */
+/** A token bucket that holds up to `burst` and fills at `perMs`. */
 export class BucketLimit implements Limit {
   private level: number;
   private at = 0;
@@ -53,7 +53,7 @@ export class BucketLimit implements Limit {
 
   charge(now: number, cost: number): void {
     this.advance(now);
-    // Rejected requests that count drive it below nothing, though not without end.
+    // Rejected requests that count make the bucket negative, down to a bound.
     this.level = Math.max(-Math.max(this.burst, cost), this.level - cost);
   }
 
@@ -71,7 +71,7 @@ export class BucketLimit implements Limit {
   }
 }
 
-/** `limit` in each window: aligned to the server's clock, or begun by the first charge. */
+/** `limit` in each fixed window: aligned to the server's clock, or begun by the first charge. */
 export class WindowLimit implements Limit {
   private used = 0;
   private startsAt: number;
@@ -80,7 +80,9 @@ export class WindowLimit implements Limit {
   private readonly factor: Factor;
   private readonly isAligned: boolean;
 
-  /** @param phaseMs when the first window has begun, <= 0; undefined: each begins with a charge */
+  /**
+   * @param phaseMs the start of the first window, <= 0; undefined: each window begins with a charge
+   */
   constructor(limit: number, windowMs: number, factor: Factor, phaseMs?: number) {
     this.limit = limit;
     this.windowMs = windowMs;
@@ -170,7 +172,10 @@ export class LogLimit implements Limit {
   }
 }
 
-/** `limit` in a window that slides: of the last aligned window the part that it still covers counts. */
+/**
+ * A sliding-window counter: the last aligned window counts by the share that the window still
+ * covers.
+ */
 export class CounterLimit implements Limit {
   private before = 0;
   private used = 0;
@@ -179,7 +184,7 @@ export class CounterLimit implements Limit {
   private readonly windowMs: number;
   private readonly factor: Factor;
 
-  /** @param phaseMs when the first window has begun, <= 0 */
+  /** @param phaseMs the start of the first window, <= 0 */
   constructor(limit: number, windowMs: number, factor: Factor, phaseMs: number) {
     this.limit = limit;
     this.windowMs = windowMs;
@@ -196,7 +201,7 @@ export class CounterLimit implements Limit {
     if (this.before > 0 && this.used <= room) {
       return (1 - (room - this.used) / this.before) * this.windowMs - (now - this.startsAt);
     }
-    // What was charged in this window fades in the next.
+    // The charges of this window expire gradually in the next one.
     return leftMs + Math.max(0, 1 - room / Math.max(EPSILON, this.used)) * this.windowMs;
   }
 
@@ -225,7 +230,7 @@ export class CounterLimit implements Limit {
   }
 }
 
-/** At most `cap` in flight. */
+/** At most `cap` requests in flight. */
 export class CapLimit implements Limit {
   private inFlight = 0;
   private readonly cap: number;
@@ -258,7 +263,7 @@ export class CapLimit implements Limit {
   }
 }
 
-/** How often a limit is asked again for which no time is certain, in ms. */
+/** The interval at which a limit without a certain time is checked again, in ms. */
 export function grainMs(windowMs: number): number {
   return windowMs * GRAIN;
 }

@@ -1,7 +1,7 @@
-/** When the requests of a run arrive. */
+/** Draws the arrival times of a run's requests. */
 import type { Scenario } from './space.ts';
 
-/** More than is ever admitted, so that there is always a backlog. */
+/** More requests than are ever admitted, so that there is always a backlog. */
 const BACKLOG = 1.7;
 
 /** Arrival times in ms, ascending. */

@@ -1,4 +1,4 @@
-/** Runs clients against many generated providers, and reports. */
+/** Runs clients against many generated providers, and prints the report. */
 import type { GeneratedJob } from '../job.ts';
 import { runJobs } from '../pool.ts';
 import { figuresBy, figuresOf, type GeneratedRun, isLong, isPlain, traits } from './figures.ts';

@@ -1,4 +1,4 @@
-/** Runs one client against one generated provider, and shows how it goes. */
+/** Runs one client against one generated provider, and prints a trace. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { printTable } from '../../text.ts';

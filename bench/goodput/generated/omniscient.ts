@@ -1,10 +1,10 @@
-/** The best that any client could do: it knows the server's state, and no network lies between. */
+/** The best possible schedule: it knows the server's state, and has no network delay. */
 import { answerTimes } from './answer-times.ts';
 import { LimitSet, tokenSource } from './limit-set.ts';
 import { grainMs } from './limits.ts';
 import type { Scenario } from './space.ts';
 
-/** When each request is let in, in ms, in the order of arrival; those let in after the end are missing. */
+/** When each request is accepted, in ms, in the order of arrival, up to the end of the run. */
 export function omniscientTimes(
   scenario: Scenario,
   arrivals: readonly number[],
@@ -24,7 +24,7 @@ export function omniscientTimes(
       const waitMs = limits.waitMs(now, cost);
       if (waitMs === 0) break;
       const answerMs = service.nextMs - now;
-      // A limit that changes may let it in sooner than it thinks now.
+      // A changing limit may accept the request sooner than it now predicts.
       now += Math.max(1e-6, Math.min(waitMs, answerMs, grainOf(scenario, waitMs)));
       if (now >= endMs) return times;
     }
@@ -46,7 +46,7 @@ function afterOutage({ outageFromMs, outageMs }: Scenario, now: number): number 
   return isOut ? outageFromMs + outageMs : now;
 }
 
-/** Requests that are being answered, which only a cap looks at. */
+/** The requests in flight, which only a cap needs. */
 class Service {
   private readonly ends: number[] = [];
   private readonly scenario: Scenario;

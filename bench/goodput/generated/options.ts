@@ -1,4 +1,4 @@
-/** What the command line says of runs of generated providers. */
+/** The command-line options of runs of generated providers. */
 import {
   type Arguments,
   CONCURRENCY,
@@ -18,7 +18,7 @@ import {
 } from './clients/index.ts';
 import type { StallTimes } from './stalls.ts';
 
-/** Many providers. */
+/** The options of a run of many providers. */
 export interface SpaceOptions {
   readonly kind: 'space';
   readonly seeds: readonly number[];
@@ -30,7 +30,7 @@ export interface SpaceOptions {
   readonly json: boolean;
 }
 
-/** One of them. */
+/** The options of a trace of one provider. */
 export interface TraceOptions {
   readonly kind: 'trace';
   readonly seed: number;
@@ -39,7 +39,7 @@ export interface TraceOptions {
   /** Undefined: nothing stalls. */
   readonly stalls: StallTimes | undefined;
   readonly trace: boolean;
-  /** Where the picture goes; undefined: none is wanted. */
+  /** The file for the picture; undefined: no picture. */
   readonly svg: string | undefined;
   readonly json: boolean;
 }
@@ -47,7 +47,7 @@ export interface TraceOptions {
 const NAMED_ALONE = ['seconds', 'finish', 'chart', 'markdown'] as const;
 
 /**
- * @returns undefined where the named scenarios are meant
+ * @returns undefined if named scenarios are to be run
  * @throws UsageError; TypeError of `parseArgs`
  */
 export function readGenerated(args: string[]): SpaceOptions | TraceOptions | undefined {

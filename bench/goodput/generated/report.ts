@@ -1,4 +1,4 @@
-/** The tables of generated runs, for a person. */
+/** Prints the tables of generated runs. */
 import { printTable, processor } from '../../text.ts';
 import { generatedClients } from './clients/index.ts';
 import { describeScenario } from './describe.ts';
@@ -15,7 +15,7 @@ import type { SpaceOptions } from './options.ts';
 
 type RunsByClient = ReadonlyMap<string, readonly GeneratedRun[]>;
 
-/** So many of the worst runs are named. */
+/** The number of worst runs that are named. */
 const NAMED = 10;
 
 export function printSpaceHead({ seeds, clients, concurrency, stalls }: SpaceOptions): void {
@@ -32,7 +32,10 @@ export function printSpaceHead({ seeds, clients, concurrency, stalls }: SpaceOpt
   );
 }
 
-/** The runs of two minutes or more, of these those without change or outage, and the shorter runs. */
+/**
+ * Rows for runs of two minutes or more, for those of them without change or outage, and for shorter
+ * runs.
+ */
 export function printSummary(byClient: RunsByClient): void {
   const rows = (text: string, keeps: (run: GeneratedRun) => boolean) => [
     headingOf(text),
@@ -86,7 +89,7 @@ function rowOf(name: string, { runs, goodput, rejected, floods }: Figures): stri
   ];
 }
 
-/** Below ten a tenth matters. */
+/** Prints one decimal below ten. */
 export function perMille(value: number): string {
   return value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString('en-US');
 }

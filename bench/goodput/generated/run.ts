@@ -12,47 +12,50 @@ import type { Scenario } from './space.ts';
 import { Stalls, type StallTimes, stalledClock } from './stalls.ts';
 
 export interface RunOptions {
-  /** Requests that the user allows in flight. */
+  /** The concurrency that the user allows. */
   readonly concurrency: number;
   readonly watcher?: Watcher;
-  /** How often and how long the client and the provider get no turn; by default never. */
+  /** How often and how long the client's and the provider's process stall. Default: never. */
   readonly stalls?: StallTimes | undefined;
 }
 
-/** Sees a run as it goes, for a trace. */
+/** Observes a run, for a trace. */
 export interface Watcher {
-  /** Called first, when the run is ready to begin. */
+  /** Called once before the run begins. */
   begun(view: RunView): void;
   sent(): void;
-  /** Called when the client has heard of an answer. */
+  /** Called after the client has received an answer. */
   answered(answer: Answer): void;
 }
 
-/** What a watcher may ask at any time. */
+/** The state of a run that a watcher can read at any time. */
 export interface RunView {
   readonly scenario: Scenario;
   readonly clock: VirtualTime['clock'];
   inFlight(): number;
-  /** Requests that were handed over and are neither answered nor in flight. */
+  /** The number of submitted requests that are neither answered nor in flight. */
   waiting(): number;
-  /** What the client believes; undefined where it does not say. */
+  /** The client's estimates; undefined: the client reports none. */
   snapshot(): unknown;
 }
 
-/** Bursts are given longer than the run to be answered, in runs; the omniscient schedule likewise. */
+/**
+ * The time in which bursts must be answered, in multiples of the run; also for the omniscient
+ * schedule.
+ */
 const DRAIN_RUNS = 2.5;
 const BOUND_RUNS = 2;
-/** How many times a run of bursts looks whether all is done. */
+/** How many times a run of bursts checks whether it has finished. */
 const LOOKS = 250;
-/** How soon a request that was given up is handed over again, at least. */
+/** The shortest delay after which a request that was given up is submitted again. */
 const LOST_MS = 1;
-/** Chance of the client, independent of the provider's. */
+/** The seed of the client's random numbers, independent of the provider's. */
 const clientSeed = (seed: number) => seed * 29 + 7;
 
-/** Stalls of the client and of the provider, independent of each other. */
+/** The seeds of the client's and the provider's stalls, independent of each other. */
 const stallSeeds = (seed: number) => [seed * 31 + 5, seed * 37 + 9] as const;
 
-/** @throws what the client throws, or ends with */
+/** @throws the error that the client throws or ends with */
 export async function runGenerated(
   scenario: Scenario,
   client: GeneratedClient,
@@ -84,7 +87,7 @@ class Run implements RunView {
   private readonly arrivals: readonly number[];
   private readonly server: Server;
   private readonly options: RunOptions;
-  /** The clock of the client; that of the run where nothing stalls. */
+  /** The client's clock; the clock of the run if nothing stalls. */
   private readonly clientClock: VirtualTime['clock'];
   private readonly nextTokens: () => number;
   private client: RunningClient | undefined;
@@ -149,7 +152,8 @@ class Run implements RunView {
       concurrency: options.concurrency,
       send: (request, answered) => this.send(request, answered),
       lost: (request, afterMs = LOST_MS) => {
-        // Later, so that a client which gives up at once does not stop time.
+        // Submit it later: a client that gives up at once would otherwise loop without time
+        // passing.
         clock.setTimer(() => this.client?.handOver(request), Math.max(LOST_MS, afterMs));
       },
       failed: (error) => {

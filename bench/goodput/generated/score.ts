@@ -1,22 +1,30 @@
-/** What came of a run, measured against the omniscient schedule of the same requests. */
+/** Scores a run against the omniscient schedule of the same requests. */
 import type { ServerLog } from './server.ts';
 import type { Scenario } from './space.ts';
 
 export interface Score {
-  /** In % of what the omniscient schedule lets in; of bursts, its time to drain over the client's. */
+  /**
+   * In % of the omniscient schedule: accepted requests, or for bursts its drain time over the
+   * client's.
+   */
   readonly goodput: number;
-  /** Rejections for each 1,000 that were let in. */
+  /** Rejections for each 1,000 accepted requests. */
   readonly rejectedPerMille: number;
   readonly accepted: number;
   readonly rejected: number;
-  /** Minutes with more rejections than a well-behaved client has. */
+  /** The number of minutes with more rejections than a well-behaved client has. */
   readonly floodedMinutes: number;
 }
 
-/** Rejections of the first seconds are the price of not knowing. */
+/**
+ * Rejections in the first seconds are ignored: a client that does not know the limit must find it.
+ */
 const START_MS = 10_000;
 const MINUTE_MS = 60_000;
-/** A minute is flooded from so many rejections on, if they are also this part of its successes. */
+/**
+ * A minute is flooded if it has more rejections than this number, and than this share of its
+ * successes.
+ */
 const FLOOD_REJECTIONS = 6;
 const FLOOD_PART = 0.03;
 
@@ -45,7 +53,7 @@ function until(times: readonly number[], endMs: number): readonly number[] {
   return (times.at(-1) ?? 0) < endMs ? times : times.filter((at) => at < endMs);
 }
 
-/** The time that all bursts take to be answered, of the bound over the client's. */
+/** The time until all bursts are answered: that of the omniscient schedule over the client's. */
 function drainPart(
   { latencyMs, networkMs, horizonMs }: Scenario,
   arrivals: readonly number[],

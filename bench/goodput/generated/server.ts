@@ -1,4 +1,6 @@
-/** A generated provider: requests travel to it, are let in or rejected, and answers travel back. */
+/**
+ * A generated provider. Requests travel to it, are accepted or rejected, and answers travel back.
+ */
 import type { Clock, Random } from 'headgate';
 import { seededRandom } from 'headgate/simulator';
 import { answerTimes, logNormalAround } from './answer-times.ts';
@@ -12,15 +14,15 @@ export interface Answer {
   readonly usage: { readonly total_tokens: number };
 }
 
-/** What the server has seen of a run. */
+/** The server's record of a run. */
 export interface ServerLog {
-  /** When each request was let in, in ms, ascending. */
+  /** When each request was accepted, in ms, ascending. */
   readonly accepted: number[];
-  /** When each was rejected, in ms, ascending. */
+  /** When each rejected request was rejected, in ms, ascending. */
   readonly rejected: number[];
 }
 
-/** Rejections are made without much work, so they take much the same time. */
+/** The time of a rejection, which varies little. */
 const REJECTION_SIGMA = 0.2;
 
 export class Server {
@@ -39,7 +41,7 @@ export class Server {
     this.nextAnswerMs = answerTimes(scenario);
   }
 
-  /** @param answered called once, when the answer has come back */
+  /** @param answered called once, when the answer has arrived at the client */
   submit(cost: Cost, answered: (answer: Answer) => void): void {
     this.clock.setTimer(() => this.arrived(cost, answered), this.travelMs());
   }
@@ -80,7 +82,7 @@ export class Server {
     );
   }
 
-  /** What is told was true when the request was let in or rejected, as servers have it. */
+  /** Headers report the state at the moment of acceptance or rejection, as those of servers do. */
   private answer(telling: Telling, { tokens }: Cost, answered: (answer: Answer) => void): void {
     const headers = headersOf(this.scenario.headers, telling);
     const answer = { status: telling.status, headers, usage: { total_tokens: tokens } };

@@ -1,4 +1,4 @@
-/** The space of providers: one seed draws one of them, and the requests that it is sent. */
+/** The space of providers. A seed draws one provider and its requests. */
 import type { Random } from 'headgate';
 import { seededRandom } from 'headgate/simulator';
 
@@ -40,16 +40,18 @@ export type OutageKind = (typeof OUTAGES)[number];
 export interface Scenario {
   readonly seed: number;
   readonly kind: Kind;
-  /** Requests that it admits on average; of a cap, at the mean latency. */
+  /** The mean rate of admitted requests; for a cap, at the mean latency. */
   readonly perMs: number;
   readonly windowMs: number;
-  /** Requests a window; of a cap, requests in flight. */
+  /** Requests in a window; for a cap, requests in flight. */
   readonly limit: number;
-  /** What a bucket saves, in requests. */
+  /** The capacity of a bucket, in requests. */
   readonly burst: number;
-  /** Part of its period at which an aligned window stands at first. */
+  /** The phase of an aligned window at the start, as a share of its length. */
   readonly phase: number;
-  /** Of `two-limits`, the rate of the longer window over that of the shorter; of tokens likewise. */
+  /**
+   * For `two-limits`: the rate of the longer window over that of the shorter; the same for tokens.
+   */
   readonly secondRatio: number;
   readonly latencyMs: number;
   readonly latencySigma: number;
@@ -59,28 +61,28 @@ export interface Scenario {
   readonly countsRejected: boolean;
   readonly headers: HeaderStyle;
   readonly load: Load;
-  /** Requests of one burst, and the part of the rate that bursts come to. */
+  /** The requests of one burst, and the mean rate of bursts as a share of the limit. */
   readonly burstRequests: number;
   readonly burstLoad: number;
   readonly change: Change;
   readonly outage: OutageKind;
   readonly outageFromMs: number;
   readonly outageMs: number;
-  /** Estimates are this many times what a request really costs, and vary. */
+  /** The mean ratio of an estimate to the actual cost of a request. */
   readonly estimateBias: number;
-  /** Requests that it admits without change and outage; the run lasts as long. */
+  /** The length of the run, in requests that the provider admits without change and outage. */
   readonly requests: number;
   readonly horizonMs: number;
 }
 
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600_000;
-/** A run has at least so many bursts, and idle time after each. */
+/** The least number of bursts in a run, each followed by idle time. */
 const FEWEST_BURSTS = 4;
 
 export function drawScenario(seed: number): Scenario {
   const random = seededRandom(seed * 7_919 + 17);
-  // The first numbers of neighbouring seeds are alike.
+  // Skip the first numbers, which are alike for neighbouring seeds.
   for (let index = 0; index < 16; index += 1) random();
   const kind = oneOf(random, KINDS);
   const askedPerMs = logUniform(random, 1 / 60_000, 2);
@@ -135,7 +137,7 @@ export function drawScenario(seed: number): Scenario {
   };
 }
 
-/** Bursts from a fifth of the limit to a quarter of all that the run sends. */
+/** The size of bursts, from a fifth of the limit to a quarter of all requests of the run. */
 function drawBursts(
   random: Random,
   limit: number,

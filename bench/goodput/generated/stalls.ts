@@ -1,7 +1,7 @@
-/** Times at which a process gets no turn, as on a machine with too much to do. */
+/** Draws the times at which a process stalls, as on an overloaded machine. */
 import type { Clock, Random } from 'headgate';
 
-/** Means of exponential times, in ms. */
+/** The means of exponentially distributed times, in ms. */
 export interface StallTimes {
   readonly stalledMs: number;
   readonly runningMs: number;
@@ -19,8 +19,8 @@ export class Stalls {
   }
 
   /**
-   * How long the process gets no turn from then on, in ms; 0 where it runs.
-   * @param at must not be before that of an earlier call
+   * How long the process stalls from a time on, in ms; 0: it runs.
+   * @param at the time, not before that of an earlier call
    */
   leftMs(at: number): number {
     while (at >= this.stallsUntil) {
@@ -35,7 +35,7 @@ export class Stalls {
   }
 }
 
-/** The clock of a process that stalls: its timers fire when it has a turn again. */
+/** The clock of a process that stalls. Its timers fire after the stall. */
 export function stalledClock(clock: Clock, stalls: Stalls): Clock {
   return {
     now: () => clock.now(),

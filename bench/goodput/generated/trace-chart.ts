@@ -1,4 +1,4 @@
-/** One run as a picture: what was sent, accepted and rejected a second, and the rate believed. */
+/** Draws one run: requests sent, accepted and rejected a second, and the estimated rate. */
 import { changeOf } from './change.ts';
 import { limitSpecs, MEAN_TOKENS } from './limit-specs.ts';
 import type { Scenario } from './space.ts';
@@ -9,7 +9,7 @@ const WIDTH = 720;
 const HEIGHT = 260;
 const PLOT = { left: 52, right: 704, top: 52, bottom: 226 };
 const FONT = 'font-family="system-ui, -apple-system, Segoe UI, Helvetica, Arial, sans-serif"';
-/** No background, and colours of middle lightness: they are read on white as on black. */
+/** No background, and colours of medium lightness, which are legible on white and on black. */
 const GREY = '#7d8590';
 const SERIES = {
   allowed: { color: GREY, text: 'allowed', stroke: 'stroke-width="1.5" stroke-dasharray="2 3"' },
@@ -22,10 +22,12 @@ const SERIES = {
     stroke: 'stroke-width="1.5" stroke-dasharray="6 3"',
   },
 } as const;
-/** The scale reaches so far above what was really let in or allowed; sends above it are cut off. */
+/**
+ * The scale ends at this multiple of the accepted or allowed rate. Higher send rates are cut off.
+ */
 const HEADROOM = 1.6;
 const MOST_LINES = 5;
-/** The units of time, in seconds, and how many of them may lie between two marks. */
+/** Units of time, in seconds, with the allowed numbers of units between two marks. */
 const TIME_UNITS = [
   ['s', 1],
   ['min', 60],
@@ -81,7 +83,7 @@ export function traceChart(
   ].join('\n');
 }
 
-/** Over the time between two looks, drawn in its middle. */
+/** The rate between two samples, drawn at the middle of their times. */
 function ratesOf(
   looks: readonly TraceEntry[],
   figure: 'sent' | 'accepted' | 'rejected',
@@ -93,7 +95,7 @@ function ratesOf(
   });
 }
 
-/** Requests a second by the strictest limit, at its mean; none in an outage. */
+/** Mean-size requests a second by the strictest limit; 0 in an outage. */
 function allowedAt(scenario: Scenario, atMs: number): number {
   const { outageFromMs, outageMs, perMs } = scenario;
   if (atMs >= outageFromMs && atMs < outageFromMs + outageMs) return 0;
@@ -105,7 +107,7 @@ function allowedAt(scenario: Scenario, atMs: number): number {
   return SECOND_MS * Math.min(...rates) * changeOf(scenario).at(atMs);
 }
 
-/** A field `perSecond` that is a number, of a belief or of what it consists of. */
+/** The first numeric field `perSecond` of an estimate or of its parts. */
 function perSecondIn(belief: unknown): number | undefined {
   if (typeof belief !== 'object' || belief === null) return undefined;
   if ('perSecond' in belief && typeof belief.perSecond === 'number') {
@@ -133,13 +135,13 @@ function stepsTo(most: number, step: number): number[] {
   return Array.from({ length: Math.floor(most / step) + 1 }, (_, place) => place * step);
 }
 
-/** 1, 2 or 5 times a power of ten. */
+/** Rounds to 1, 2 or 5 times a power of ten. */
 function rateStepOf(most: number): number {
   const power = 10 ** Math.floor(Math.log10(most / MOST_LINES));
   return power * ([1, 2, 5].find((factor) => most / (factor * power) <= MOST_LINES) ?? 10);
 }
 
-/** Times that are marked, and what they are called. */
+/** The marked times and their labels. */
 function timesTo(endMs: number): (readonly [atMs: number, said: string])[] {
   for (const [unit, seconds] of TIME_UNITS) {
     const unitMs = seconds * SECOND_MS;

@@ -1,13 +1,13 @@
-/** Watches one run: what has come of it at regular times, and at rejections. */
+/** Records the state of one run at regular times and at rejections. */
 
 import type { RunView, Watcher } from './run.ts';
 import type { Answer } from './server.ts';
 
 export interface TraceEntry {
   readonly atMs: number;
-  /** `rejected`: the client has just heard of a rejection. */
+  /** `rejected`: the client has just received a rejection. */
   readonly cause: 'time' | 'rejected';
-  /** Answers that the client has heard of so far, and attempts that it has sent. */
+  /** The answers that the client has received so far, and the attempts that it has sent. */
   readonly sent: number;
   readonly accepted: number;
   readonly rejected: number;
@@ -16,9 +16,9 @@ export interface TraceEntry {
   readonly belief: unknown;
 }
 
-/** A run is looked at so many times. */
+/** The number of samples of a run. */
 const LOOKS = 60;
-/** More rejections than these have no entry of their own. */
+/** The most rejections with an entry of their own. */
 const MOST_REJECTIONS = 200;
 
 export class Trace implements Watcher {
@@ -67,7 +67,7 @@ export class Trace implements Watcher {
   }
 }
 
-/** The fields of whatever a client believes, in one line; figures to four digits. */
+/** The fields of a client's estimates in one line, with numbers of four digits. */
 export function beliefText(belief: unknown): string {
   if (typeof belief === 'number') return `${Number(belief.toPrecision(4))}`;
   if (Array.isArray(belief)) return `[${belief.map(beliefText).join(' ')}]`;

@@ -1,4 +1,4 @@
-/** The library itself: as an operator, as a `fetch`, and told the limit. */
+/** headgate: as an operator, as a `fetch`, and with the server's limit as option. */
 import { createLimiter, type ThrottleOptions, throttle } from 'headgate';
 import { range } from 'rxjs';
 import { type Client, type ClientContext, send } from '../client.ts';
@@ -40,14 +40,14 @@ async function throughFetch({ endpoint, requests, ended }: ClientContext): Promi
   await Promise.all(Array.from({ length: requests }, (_, request) => ask(request)));
 }
 
-/** @returns whether it is one that says yes, and came whole */
+/** @returns whether the response is successful and complete */
 async function answerOf(answer: Promise<Response>): Promise<boolean> {
   const response = await answer;
   await response.arrayBuffer();
   return response.ok;
 }
 
-/** What someone who has read the server's configuration would say. */
+/** The options of a user who has read the server's configuration. */
 export function optionsOf(limit: Limit): ThrottleOptions<number> {
   switch (limit.kind) {
     case 'spaced': {

@@ -16,7 +16,7 @@ export function isClientName(name: string): name is ClientName {
   return Object.hasOwn(clients, name);
 }
 
-/** Whether it is one of headgate's. */
+/** Whether a client is one of headgate's. */
 export function isOwn(name: ClientName): boolean {
   return Object.hasOwn(headgate, name);
 }

@@ -1,4 +1,4 @@
-/** What most people write who know nothing of the limit: some slots, and the retries of an SDK. */
+/** A common solution without knowledge of the limit: some slots, and the retries of an SDK. */
 import pLimit from 'p-limit';
 import { type Client, type ClientContext, send } from '../client.ts';
 import { withRetries } from './retries.ts';
@@ -10,7 +10,7 @@ export const pLimitClient = {
     about: `p-limit(${SLOTS}), retries as in an SDK: ten, 0.5 to 8 s, Retry-After is obeyed`,
     run: ({ endpoint, requests }: ClientContext) => {
       const limit = pLimit(SLOTS);
-      // A slot is kept while it waits to be sent again, as around the call of an SDK.
+      // The request keeps its slot while it waits for a retry, as in a call of an SDK.
       const ask = () => limit(() => withRetries(() => send(endpoint)));
       return Promise.all(Array.from({ length: requests }, ask));
     },

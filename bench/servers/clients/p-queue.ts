@@ -1,13 +1,13 @@
-/** p-queue tuned by hand by someone who knows the limit, with the same retries. */
+/** p-queue, tuned by hand to the known limit, with the same retries. */
 import PQueue from 'p-queue';
 import { type Client, type ClientContext, send } from '../client.ts';
 import type { Limit } from '../limit.ts';
 import { withRetries } from './retries.ts';
 
-/** Requests that are sent at even distances do not arrive so: this is added to each interval. */
+/** Added to each interval, because evenly sent requests do not arrive evenly. */
 const MARGIN_MS = 5;
 
-/** A window begins when its first request arrives, which is late where sixty open connections. */
+/** Added to a window, which begins late if its first sixty requests have to open connections. */
 const WINDOW_MARGIN_MS = 200;
 
 export const pQueueClient = {
@@ -15,7 +15,7 @@ export const pQueueClient = {
     about: 'p-queue with the interval, or the slots, that fit the limit; retries as p-limit',
     run: ({ endpoint, limit, requests }: ClientContext) => {
       const queue = new PQueue(tunedFor(limit));
-      // What is sent again is an attempt as any other: it goes through the queue, too.
+      // Each attempt goes through the queue, retries too.
       const ask = () => withRetries(() => queue.add(() => send(endpoint)));
       return Promise.all(Array.from({ length: requests }, ask));
     },
@@ -25,13 +25,13 @@ export const pQueueClient = {
 interface Tuned {
   readonly concurrency?: number;
   readonly intervalCap?: number;
-  /** Milliseconds. */
+  /** In milliseconds. */
   readonly interval?: number;
 }
 
 /**
- * The options with the shortest time among those that hardly meet rejections, found by trying. Half a
- * burst at a time leaves the other half for what comes early.
+ * The fastest options with hardly any rejections, found by trying. Half a burst at a time leaves
+ * the other half for requests that arrive early.
  */
 export function tunedFor(limit: Limit): Tuned {
   switch (limit.kind) {

@@ -1,20 +1,21 @@
-/** Retries as SDKs of model providers do them. */
+/** Retries like those of model providers' SDKs. */
 const RETRIES = 10;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 8_000;
 
-/** A wait is shortened by up to this part of it, by chance. */
+/** A wait is shortened at random, by up to this share. */
 const JITTER = 0.25;
 
-/** A server that asks for more is not believed. */
+/** The longest `retry-after` that is followed. */
 const LONGEST_ASKED_MS = 60_000;
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
- * Sends a request until it succeeds, is refused for good, or was sent again ten times.
+ * Sends a request until it succeeds, fails with an error that must not be retried, or was retried
+ * ten times.
  *
- * @param attempt sends it once
+ * @param attempt sends the request once
  */
 export async function withRetries(attempt: () => Promise<Response>): Promise<void> {
   for (let retry = 0; retry <= RETRIES; retry++) {

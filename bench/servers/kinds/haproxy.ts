@@ -1,4 +1,4 @@
-/** HAProxy with a stick table, which counts what it denies, too. */
+/** HAProxy with a stick table, which counts denied requests too. */
 import { haproxyConfig } from '../haproxy-config.ts';
 import { findProgram, startProgram } from '../program.ts';
 import { getFrom, type Server } from '../server.ts';

@@ -10,18 +10,21 @@ import { WINDOW, WINDOW_TEXT } from './window.ts';
 const FOLDER = 'build/litellm';
 const INSTALL = `python3 -m venv ${FOLDER} && ${FOLDER}/bin/pip install 'litellm[proxy]'`;
 
-/** Its first start on a machine compiles thousands of files. */
+/** The first start on a machine compiles thousands of files. */
 const START_MS = 120_000;
 
 const LATENCY_MS = 500;
 const IN_FLIGHT = 5;
 
-/** Its mocked answers use 10 tokens in and 20 out; 2 are reserved for the prompt, so 28 out. */
+/**
+ * Mocked answers use 10 input and 20 output tokens. 2 are reserved for the prompt, so 28 for the
+ * output.
+ */
 const TOKENS = 30;
 const PROMPT = 'Say hello.';
 const MAX_TOKENS = 28;
 
-/** Without a database, a function of one's own gives keys their limits: here by their first word. */
+/** Without a database, a custom function gives keys their limits: here by the key's first word. */
 const AUTH = `from litellm.proxy._types import UserAPIKeyAuth
 
 LIMITS = {
@@ -72,7 +75,7 @@ function program(): string | undefined {
 
 let running: Promise<RunningProgram> | undefined;
 
-/** One for all keys, until the bench ends: it takes long to start, and limits are of a key. */
+/** One proxy for all keys, until the bench ends: it starts slowly, and limits belong to keys. */
 function proxy(): Promise<RunningProgram> {
   running ??= start();
   return running;
@@ -93,7 +96,7 @@ async function start(): Promise<RunningProgram> {
     },
     startMs: START_MS,
   });
-  // Its first answer takes longer than all others.
+  // Warm up: the first answer takes longer than all others.
   await send(withKey(started, 'rpm-warm-up').endpoint);
   return started;
 }

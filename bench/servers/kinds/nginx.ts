@@ -15,7 +15,7 @@ const IN_FLIGHT_ZONE = 'limit_conn_zone $binary_remote_addr zone=running:1m;';
 const RATE_LATENCY_MS = 20;
 const IN_FLIGHT_LATENCY_MS = 200;
 
-/** The burst is counted beside the request that is due. */
+/** nginx counts the burst in addition to the request that is due. */
 const AT_ONCE = BURST + 1;
 
 export const nginx = {

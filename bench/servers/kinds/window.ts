@@ -1,4 +1,4 @@
-/** The limit that all limiters of npm packages are given here. */
+/** The limit of all servers that use npm packages. */
 import type { WindowLimit } from '../limit.ts';
 
 export const WINDOW: WindowLimit = { kind: 'window', limit: 60, windowMs: 6_000 };

@@ -1,4 +1,4 @@
-/** Additive increase, multiplicative decrease, as textbooks have it; the increase is in proportion. */
+/** Additive increase and multiplicative decrease, with an increase in proportion to the rate. */
 import type { ClientContext, Request, RunningClient } from '../client.ts';
 import { type Pace, PacedQueue } from './paced-queue.ts';
 
@@ -23,12 +23,12 @@ class AimdPace implements Pace {
     this.nextAt = Math.max(now, this.nextAt) + SECOND_MS / this.perSecond;
   }
 
-  /** It grows only while it is what holds requests back. */
+  /** Raises the rate, only while the rate is what holds requests back. */
   resumed(now: number): void {
     this.grownAt = now;
   }
 
-  /** Cuts once for all that was sent before the last cut. */
+  /** Cuts the rate once for all requests that were sent before the cut. */
   rejected(sentAt: number, now: number): void {
     if (sentAt <= this.cutAt) return;
     this.perSecond *= CUT;

@@ -1,8 +1,8 @@
-/** What the documentation of a generated provider says, for clients that are told its limits. */
+/** The documented limits of a generated provider, for clients that know them. */
 import type { ClientContext } from '../client.ts';
 import type { Scenario } from '../space.ts';
 
-/** Requests per ms by the strictest limit, at requests of mean size; Infinity: only a cap is known. */
+/** Requests of mean size per ms by the strictest limit; Infinity: there is only a cap. */
 export function perMsOf({ kind, perMs, secondRatio }: Scenario): number {
   switch (kind) {
     case 'cap':
@@ -15,7 +15,7 @@ export function perMsOf({ kind, perMs, secondRatio }: Scenario): number {
   }
 }
 
-/** Requests in flight: the provider's cap, if it has one that is below the user's. */
+/** The concurrency: the provider's cap, or the user's if that is lower. */
 export function inFlightOf({ scenario, concurrency }: ClientContext): number {
   return scenario.kind === 'cap' ? Math.min(scenario.limit, concurrency) : concurrency;
 }

@@ -1,4 +1,4 @@
-/** The library itself: a limiter at its defaults, or given the provider's limits. */
+/** headgate: a limiter with its defaults, or with the provider's limits. */
 import {
   createLimiter,
   type LimiterOptions,
@@ -24,7 +24,7 @@ export const headgate =
     const { scenario, clock, random, concurrency, send, lost, failed } = context;
     const { options, costs } = mode === 'known' ? told(context) : { options: {}, costs: {} };
     const limiter = createLimiter({ concurrency, ...options, clock, random });
-    // Not a promise: results come in the callback of a timer, and no turn of the event loop is needed.
+    // Use callbacks: results arrive in the callback of a timer, without a turn of the event loop.
     const attempt = (request: Request) =>
       new Observable<Answer>((out) => {
         send(request, (answer) => {
@@ -54,7 +54,7 @@ export const headgate =
     };
   };
 
-/** How long the provider has asked everyone to wait: nothing goes before, so nobody asks before. */
+/** The wait that the provider has asked for. Nothing is sent before its end. */
 function waitOf(error: unknown): number | undefined {
   return error instanceof RetryAfterTooLongError || error instanceof QuotaExhaustedError
     ? error.retryAfterMs
@@ -62,8 +62,8 @@ function waitOf(error: unknown): number | undefined {
 }
 
 /**
- * Only where tokens are limited do users say how many a request costs: no more than the limit takes,
- * if they know it. A larger request could never be sent, and would be handed over again for ever.
+ * The stated token cost of a request, given only if tokens are limited. It is at most the limit, if
+ * the user knows the limit: a larger request could never be sent, and would be submitted for ever.
  */
 function sizesOf(scenario: Scenario, mode: Mode) {
   const { kind, estimateBias } = scenario;
@@ -77,7 +77,7 @@ function sizesOf(scenario: Scenario, mode: Mode) {
   };
 }
 
-/** Tokens of a request that the limit lets pass. */
+/** The tokens of a request, at most those that the limit admits. */
 function tokensAtMost(scenario: Scenario): number {
   const bursts = limitSpecs(scenario).map((spec) =>
     spec.algorithm === 'bucket' && spec.unit === 'tokens' ? spec.burst : Number.POSITIVE_INFINITY,
@@ -85,7 +85,7 @@ function tokensAtMost(scenario: Scenario): number {
   return Math.floor(Math.min(...bursts));
 }
 
-/** The first limit of a unit has the unit's name, which says what requests cost of it. */
+/** The first limit of a unit is named after the unit, so that requests are charged by default. */
 function told(context: ClientContext): {
   readonly options: LimiterOptions;
   readonly costs: Readonly<Record<string, number>>;
@@ -105,7 +105,7 @@ function rateLimitOf(spec: Exclude<LimitSpec, { algorithm: 'cap' }>): RateLimit 
   if (spec.algorithm === 'bucket') {
     const { perMs, burst } = spec;
     const windowMs = Math.max(SECOND_MS, 1 / perMs);
-    // A limit is at least 1, and sums of fractions are not exact.
+    // Round up: a limit must be at least 1, and sums of fractions are inexact.
     return { algorithm: 'token-bucket', limit: Math.max(1, perMs * windowMs), windowMs, burst };
   }
   const { algorithm, limit, windowMs } = spec;

@@ -1,4 +1,6 @@
-/** Is told the true limit: paces at its rate, and waits longer and longer after each 429. */
+/**
+ * Knows the true limit: paces at its rate, and retries after random waits that grow with each 429.
+ */
 import { fullJitter } from '../../clients/helpers.ts';
 import { WHOLE } from '../change.ts';
 import type { ClientContext, Request, RunningClient } from '../client.ts';
@@ -27,7 +29,7 @@ export function known(context: ClientContext): RunningClient {
   return { handOver: (request) => queue.push(request), snapshot: () => ({ perSecond }) };
 }
 
-/** A bucket of its own saves what the provider's saves; nothing where the provider has windows. */
+/** The burst of its own bucket: that of the provider's bucket; none if the provider has windows. */
 function paceOf({ scenario }: ClientContext): Pace {
   const perMs = perMsOf(scenario);
   if (perMs === Number.POSITIVE_INFINITY) return { waitMs: () => 0, sent: () => undefined };

@@ -1,4 +1,4 @@
-/** p-limit for 50 slots, p-retry for retries: what their READMEs show, with jitter. */
+/** p-limit for 50 slots and p-retry for retries, as their READMEs show, with jitter. */
 import pLimit from 'p-limit';
 import pRetry from 'p-retry';
 import { RETRY } from '../../clients/p-limit.ts';

@@ -1,4 +1,4 @@
-/** p-queue with the documented rate as an interval cap, and p-retry inside. */
+/** p-queue with the documented rate as an interval cap, and p-retry inside each task. */
 import PQueue from 'p-queue';
 import pRetry from 'p-retry';
 import { RETRY } from '../../clients/p-limit.ts';

@@ -1,20 +1,23 @@
-/** A queue whose head is sent when its pace allows and a slot is free. */
+/** A queue that sends its head when the pace allows it and a slot is free. */
 import type { Clock } from 'headgate';
 import type { Timer } from 'headgate/advanced';
 
 export interface Pace {
-  /** Until the next may be sent, in ms; 0: now. */
+  /** The time until the next request may be sent, in ms; 0: now. */
   waitMs(now: number): number;
-  /** Charges one that is sent. */
+  /** Charges a request that is sent. */
   sent(now: number): void;
-  /** From now on the pace is what holds requests back; before, there were none, or no slot was free. */
+  /**
+   * Called when the pace begins to hold requests back: before, the queue was empty or no slot was
+   * free.
+   */
   resumed?(now: number): void;
 }
 
 export class PacedQueue<T> {
   private readonly fresh: T[] = [];
   private head = 0;
-  /** Those that are sent again go first. */
+  /** Requests to send again, which go first. */
   private readonly again: T[] = [];
   private inFlight = 0;
   private timer: Timer | undefined;
@@ -40,7 +43,7 @@ export class PacedQueue<T> {
     this.resume();
   }
 
-  /** What was sent has been answered. */
+  /** Called when a sent request was answered. */
   ended(): void {
     this.inFlight -= 1;
     this.resume();
