@@ -1,6 +1,6 @@
 /**
- * `npm start`: the command `headgate run` on examples/prompts.jsonl, against a simulated provider on
- * this machine. Further arguments are handed to the command.
+ * `npm start`: the command `headgate run` on examples/prompts.jsonl, against a simulated provider
+ * on this machine. Further arguments are passed to the command.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,11 +8,11 @@ import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createProvider, serve } from 'headgate/simulator';
 
-/** A file of the repository, as it is named from here. */
+/** The path of a file of the repository. */
 const file = (path: string) =>
   relative(process.cwd(), fileURLToPath(new URL(`../../${path}`, import.meta.url)));
 
-/** A minute of this provider lasts three seconds. */
+/** The provider's minute lasts three seconds. */
 const MINUTE_MS = 3_000;
 const REQUESTS_A_MINUTE = 60;
 
@@ -51,7 +51,7 @@ const args = [
   '--price-out',
   '2',
   '--inspect',
-  // Someone who watches may open the page after the run, too.
+  // Leave the page open after the run, for a reader.
   ...(process.stdin.isTTY && process.stderr.isTTY ? ['--hold'] : []),
   ...process.argv.slice(2),
 ];
@@ -60,7 +60,7 @@ console.error(`$ npx headgate ${shown}\n`);
 const command = spawn(process.execPath, [file('dist/batch/main.cjs'), ...args], {
   stdio: 'inherit',
 });
-// Ctrl-C reaches the command by itself; this process goes when it has ended.
+// Ignore Ctrl-C here: the command gets it too, and this process ends after the command.
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => command.kill('SIGTERM'));
 const [code] = await once(command, 'close');

@@ -1,7 +1,7 @@
 /**
  * Compares the public surface of each entry with `etc/*.api.md`:
  * `node tools/api-report.js [--accept] [folder]`, where `folder` holds the built package (`dist`).
- * With `--accept` the reports are written anew; without, a difference ends it with exit code 1.
+ * With `--accept` it writes the reports; without, it exits with code 1 if there is a difference.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ const dist = resolve(positionals[0] ?? join(root, 'dist'));
 const reports = join(root, 'etc');
 const temporary = mkdtempSync(join(tmpdir(), 'headgate-api-'));
 
-/** What api-extractor says that no reader of the report needs. */
+/** Messages of api-extractor that the report leaves out. */
 const none = { default: { logLevel: 'none' } };
 
 const declarationsOf = (name) => join(dist, `${name}.d.cts`);

@@ -1,12 +1,12 @@
 /**
  * Builds the package: `node tools/build.js [--code] [folder]`, `dist` by default. With `--code` it
- * leaves out the declarations, which take most of the time and which nothing that runs needs.
+ * leaves out the declarations, which take most of the time and are not needed to run the code.
  *
- * Each entry becomes CommonJS (`index.cjs`), which Node, Jest and the like run, and its declarations
- * (`index.d.cts`). Two small files give ES modules the same: `index.mjs` the module instance, and
- * `index.d.ts` the declarations. So a class is one class, and one type, however it was loaded.
- * Bundlers choose a third file by the condition `module`, whether a program imports or requires:
- * `index.js`, an ES module, of which they leave out what is not used.
+ * Each entry becomes CommonJS (`index.cjs`), which Node, Jest and others run, with its declarations
+ * (`index.d.cts`). Two small files re-export these for ES modules: `index.mjs` the code, and
+ * `index.d.ts` the declarations. So a class is loaded once and has one type, whether a program
+ * imports or requires it. Bundlers use a third file, by the condition `module`: `index.js`, an ES
+ * module, from which they can remove unused code.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -44,10 +44,10 @@ async function bundleCode(folder) {
       format,
       entryFileNames: `[name].${ending}`,
       chunkFileNames: `[name].${ending}`,
-      // What several entries share is one file: fewer are read at an import.
+      // Put code that several entries share into one file, so that an import reads fewer files.
       codeSplitting: { groups: [{ name: 'shared', minShareCount: 2 }] },
       strict: true,
-      // Maps are half of the package: only what Node runs has them.
+      // Source maps are half of the package: only the files that Node runs have them.
       sourcemap,
       comments: { annotation: true, legal: false, jsdoc: false },
     });
@@ -55,7 +55,9 @@ async function bundleCode(folder) {
   return exportsOf(await written('cjs', 'cjs', true));
 }
 
-/** Gives ES modules the instance that CommonJS has. The names stand there for all who do not run it. */
+/**
+ * Re-exports the CommonJS code to ES modules. Names are listed for tools that do not run the code.
+ */
 function wrap(folder, values) {
   for (const [name, exported] of values) {
     const code = `import headgate from './${basename(name)}.cjs';\nexport const { ${exported.join(', ')} } = headgate;\n`;
@@ -64,8 +66,8 @@ function wrap(folder, values) {
 }
 
 /**
- * Exports as types what the code does not have: the bundler of declarations exports as a value each
- * class whose type an entry exports.
+ * Changes exports that the code does not have into type exports: the bundler of declarations
+ * exports each class as a value, even if the entry exports only its type.
  */
 function exportValuesOnly(values) {
   return {
@@ -83,7 +85,7 @@ function exportValuesOnly(values) {
 }
 
 /**
- * Bundles the command with all that it needs.
+ * Bundles the command with all its dependencies.
  * @returns the names of the values that `headgate/batch` exports
  */
 async function bundleCommand(folder) {
@@ -93,7 +95,10 @@ async function bundleCommand(folder) {
   return new Map([['batch/index', values.get('index')]]);
 }
 
-/** Bundles the inspector's page: all that it needs comes from its own server. */
+/**
+ * Bundles the inspector's page with all its dependencies, since the page loads nothing from
+ * elsewhere.
+ */
 async function bundlePage(folder) {
   const source = join(root, 'src/inspector/page');
   const page = join(folder, 'inspector/page');
@@ -114,7 +119,7 @@ async function bundlePage(folder) {
 
 /** Bundles the declarations that the compiler writes. */
 async function bundleTypes(folder, values) {
-  // Loaded here, since it takes as long as bundling the code.
+  // Imported on demand, since loading it takes as long as bundling the code.
   const [{ rollup }, { dts }] = await Promise.all([import('rollup'), import('rollup-plugin-dts')]);
   const declarations = mkdtempSync(join(tmpdir(), 'headgate-types-'));
   try {
@@ -128,7 +133,8 @@ async function bundleTypes(folder, values) {
       ]),
     );
     const plugins = [dts(), exportValuesOnly(values), optionalProperties()];
-    // The plugin warns of types that two entries name alike; attw and the API report check the outcome.
+    // The plugin warns of types that two entries name alike; attw and the API report check the
+    // outcome.
     const onLog = (level, log, handle) => log.plugin === 'dts' || handle(level, log);
     const bundle = await rollup({ input, external, plugins, onLog });
     await bundle.write({
@@ -137,7 +143,7 @@ async function bundleTypes(folder, values) {
       entryFileNames: '[name].d.cts',
       chunkFileNames: 'shared.d.cts',
       minifyInternalExports: false,
-      // Leases can be disposed; the bundler drops the reference that the source has.
+      // Restore the type reference for `Symbol.dispose` of leases, which the bundler drops.
       banner: '/// <reference lib="esnext.disposable" />',
     });
     await bundle.close();

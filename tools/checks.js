@@ -8,15 +8,15 @@ import pLimit from 'p-limit';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-/** The environment of a script: the programs of the packages are found by their names. */
+/** The environment of a script, with the programs of installed packages in PATH. */
 export const environment = {
   ...process.env,
   PATH: [join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter),
 };
 
 /**
- * Builds the package and runs all checks, as many at a time as there are processors. Those that begin
- * with `check:package:` look at the built package. Each check that fails prints its output.
+ * Builds the package and runs all checks, as many at a time as there are processors. Those that
+ * begin with `check:package:` inspect the built package. Each failed check prints its output.
  *
  * @returns whether the build and all checks succeeded
  */
@@ -31,7 +31,10 @@ export async function checksPass() {
   return (await Promise.all([packagePasses, all(others)])).every(Boolean);
 }
 
-/** Runs a script of package.json, and prints its output if it fails. Resolves with whether it succeeded. */
+/**
+ * Runs a script of package.json, and prints its output if it fails. Resolves with whether it
+ * succeeded.
+ */
 export function runScript(name) {
   const options = { cwd: root, env: environment, maxBuffer: 2 ** 26 };
   return new Promise((resolve) => {

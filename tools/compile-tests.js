@@ -1,7 +1,7 @@
 /**
- * Compiles all tests, and what they import, into a folder: a file for each module. Node runs these as
- * they are, while Vitest would transform each module once for each of its projects, and reads a value
- * that a module imports through an object.
+ * Compiles all tests and the modules that they import into a folder, one file for each module. Node
+ * runs these files directly. Vitest would transform each module once for each of its projects, and
+ * its code reads imported values more slowly, through an object.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,23 +11,23 @@ import { globSync } from 'tinyglobby';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** All packages but this one, and but the helpers that the compiler adds. */
+/** Matches all packages except this one and the compiler's helpers. */
 const external = /^(?!headgate(\/|$)|@oxc-project\/)[@a-z]/;
 
-/** Tests find files by their own URL: it is that of the source. */
+/** Replaces `import.meta.url` by the URL of the source, relative to which tests find files. */
 const urlOfSource = {
   name: 'url-of-source',
   transform: {
     filter: { code: 'import.meta' },
     handler: (code, id) => ({
       code: `import.meta.url = ${JSON.stringify(pathToFileURL(id).href)}; ${code}`,
-      // The lines stay where they are.
+      // The line numbers do not change.
       map: null,
     }),
   },
 };
 
-/** @param folder below that of the package, whose packages are found from there */
+/** @param folder inside the package's folder, so that its dependencies are found */
 export async function compileTests(folder) {
   rmSync(folder, { recursive: true, force: true });
   const patterns = ['test/**/*.test.ts', 'test/support/{setup,build,closing-line}.ts'];
@@ -46,7 +46,8 @@ export async function compileTests(folder) {
     format: 'esm',
     preserveModules: true,
     preserveModulesRoot: root,
-    // Vitest has Node read each map at once if the file names it: only failures need one.
+    // Leave out the comment with the map's name: Vitest would load every map, and only failures
+    // need one.
     sourcemap: 'hidden',
   });
 }

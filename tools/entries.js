@@ -1,4 +1,6 @@
-/** Entries of the package: the name of each in `dist`, and its source. `package.json` exports them. */
+/**
+ * Entries of the package: the name of each in `dist`, and its source. `package.json` exports them.
+ */
 export const entries = {
   index: 'src/index.ts',
   advanced: 'src/advanced.ts',

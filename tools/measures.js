@@ -1,7 +1,7 @@
 /**
- * Prints how much of the code a reader meets: `npm run measures`. The files of one request are those
- * whose functions V8 saw run between subscribe and result, a 429 and its retry included. What a
- * program's bundle holds of the package is shown by room, so that its growth has a name.
+ * Prints measures of the code: `npm run measures`. The files of one request are those whose
+ * functions ran between subscribe and result, including a 429 and its retry, according to V8's
+ * coverage. The size of a bundle that contains the package is shown by folder of `src`.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ const library = await import(pathToFileURL(join(compiled, 'index.js')).href);
 const { ManualClock } = await import(pathToFileURL(join(compiled, 'simulator/index.js')).href);
 const { Subject } = await import('rxjs');
 
-/** The source files of which a function ran during `act`. */
+/** The source files with a function that ran during `act`. */
 async function filesOf(act) {
   const session = new Session();
   session.connect();
@@ -53,7 +53,7 @@ function rejectsOnce() {
   };
 }
 
-/** Lets time pass until the result is there. */
+/** Advances virtual time until the result has arrived. */
 async function until(clock, isDone) {
   for (let step = 0; !isDone() && step < 10_000; step += 1) {
     await Promise.resolve();
@@ -62,7 +62,7 @@ async function until(clock, isDone) {
   if (!isDone()) throw new Error('the request did not end');
 }
 
-/** The files that run as a stream is opened, and those that its first request then runs through. */
+/** The files that run when a stream is opened, and those that run for its first request. */
 async function streamFiles() {
   const clock = new ManualClock();
   const operator = library.throttle(rejectsOnce(), { clock });
@@ -125,7 +125,7 @@ print('throttle()', stream.all);
 print('throttle(), after it is open', stream.request);
 print('limiter.run', call);
 
-/** The way leads through operators, limiter, request and queue; other rooms are asked on it. */
+/** The folders on the path of a request. The code of other folders is called from there. */
 function print(name, files) {
   const way = files.filter((path) => /^(operators|limiter|request|queue)\//.test(path));
   console.log(`  ${name.padEnd(36)}${way.length}, ${files.length}`);
@@ -141,7 +141,7 @@ const { bytes, gzipped, rooms } = await bundleOf(
 console.log(`  all                                 ${bytes}, ${gzipped}`);
 for (const [room, length] of rooms) console.log(`  ${room.padEnd(36)}${length}`);
 
-/** What a program's bundle holds of the package, peers left out. */
+/** The size of the package in a program's bundle, without peer dependencies. */
 async function bundleOf(code) {
   const source = join(root, 'src');
   const program = {

@@ -32,7 +32,7 @@ export function optionalProperties() {
       };
       visit(source);
       let result = code;
-      // From the end, so that the positions before it stay right.
+      // Edit from the end, so that earlier positions stay valid.
       for (const { at, text } of inserts.toSorted((a, b) => b.at - a.at)) {
         result = result.slice(0, at) + text + result.slice(at);
       }

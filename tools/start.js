@@ -1,6 +1,6 @@
 /**
- * `npm start`: bundles the code of the library and of the demo, and runs the demo. It checks no types,
- * so that the first line of the demo comes within seconds.
+ * `npm start`: bundles the library and the demo, and runs the demo. It does not check types,
+ * so that the demo's first line appears within seconds.
  */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Builds the package, compiles the tests, and runs them: `node tools/test.js [arguments of vitest]`.
- * Default: all but those of the project `programs`.
+ * Builds the package, compiles the tests, and runs them:
+ * `node tools/test.js [arguments of vitest]`. Default: all tests except the project `programs`.
  */
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { environment, root, runScript } from './checks.js';
 import { compileTests } from './compile-tests.js';
 
-/** Below the package, whose dependencies are found from there. */
+/** A folder inside the package's folder, so that its dependencies are found. */
 const TEST_FOLDER = join(root, 'build/tests');
 
-/** Cases that were not drawn before, where they take hours; the line says how to draw them again. */
+/** A fresh seed for long runs. The printed line says how to repeat the run with this seed. */
 function freshSeed() {
   const seed = `${randomInt(2 ** 31)}`;
   console.log(`TEST_SEED=${seed} draws these cases again`);
@@ -26,7 +26,7 @@ async function testsPass() {
   const env = { ...environment, TEST_DIST: 'dist', TEST_FOLDER, TEST_SEED };
   const given = process.argv.slice(2);
   const asked = given.length === 0 ? ['--project', '!programs'] : given;
-  // Files are named as their sources are.
+  // Test files have the names of their sources.
   const args = asked.map((each) => each.replace(/(?<=\.test)\.ts$/, ''));
   const [code] = await once(
     spawn(process.execPath, [vitest, 'run', ...args], { cwd: root, env, stdio: 'inherit' }),

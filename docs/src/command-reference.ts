@@ -7,7 +7,7 @@ import {
   WORK_OPTIONS,
 } from '../../src/batch/command/option-table.ts';
 
-/** The documentation of the command, made of its table of options. */
+/** The documentation of the command, made from its table of options. */
 export function commandReference(): string {
   return [
     '# The command `headgate`',
@@ -42,7 +42,7 @@ function row({ name, short, value, help, ...option }: CommandOption): string[] {
   return [flags, option.default ?? '', help].map(withCode);
 }
 
-/** What has braces stands in code: outside of it, the site takes them for an expression. */
+/** Puts text with braces into code: elsewhere the site takes braces for an expression. */
 function withCode(text: string): string {
   return text.replace(/^(?!`)(.*?)(\{.*\})/, '$1`$2`');
 }

@@ -3,7 +3,7 @@ import * as headgate from '../../src/index.ts';
 import { code, tableOf } from './markdown.ts';
 import type { Declaration } from './source.ts';
 
-/** An error of each class as a program meets it: pages show its message. */
+/** A sample of each error class, whose message the pages show. */
 const SAMPLES: Readonly<Record<string, () => HeadgateError>> = {
   AttemptTimeoutError: () => new headgate.AttemptTimeoutError(600_000),
   CircuitOpenError: () => new headgate.CircuitOpenError(30_000),
@@ -53,7 +53,7 @@ export function errorTable(declarations: ReadonlyMap<string, Declaration>): stri
 
 /**
  * What the code says of one error: when it is thrown, its code, a message and its fields.
- * @throws Error where no sample shows its message
+ * @throws Error if there is no sample of the class
  */
 export function errorFacts({ name, code: word = '', summary, fields }: Declaration): string {
   const sample = SAMPLES[name];

@@ -1,6 +1,6 @@
 import type { LimiterFact } from '../../src/model/limiter-event.ts';
 
-/** What each event of a limiter says. An event without a line here does not compile. */
+/** The meaning of each event of a limiter. An event without a line here does not compile. */
 export const EVENT_TEXTS: Readonly<Record<LimiterFact['kind'], string>> = {
   waiting:
     '`gate`, `limit`, `position`, `waiting`, `untilAt`: a request begins to wait there, behind so many',

@@ -31,7 +31,7 @@ export function optionRows(prefix: string = DEFAULT_PREFIX): readonly OptionRow[
   }));
 }
 
-/** These rows as a table in Markdown, without a line break at the end. */
+/** Prints rows as a table in Markdown, without a line break at the end. */
 export function optionTable(prefix: string = DEFAULT_PREFIX): string {
   return tableOf(
     ['option', 'default', 'unit or values', 'what it does', 'environment'],

@@ -1,13 +1,13 @@
 /**
- * Parts of a page are copies, so that nobody has to keep two places alike:
+ * Updates the parts of a page that are copies, so that they need not be kept up to date by hand:
  *
  * - the code block after `<!-- example: NAME -->` is the file NAME of `docs/examples`;
- * - what stands between `<!-- generated: NAME -->` and `<!-- /generated -->` is a table from the code.
+ * - the text between `<!-- generated: NAME -->` and `<!-- /generated -->` is a table from the code.
  */
 export interface Sources {
-  /** @throws where there is no such file */
+  /** @throws if there is no such file */
   readonly example: (name: string) => string;
-  /** @throws where there is no such table */
+  /** @throws if there is no such table */
   readonly table: (name: string) => string;
 }
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Something that a file of `src` exports. */
+/** An export of a file of `src`. */
 export interface Declaration {
   readonly name: string;
   readonly kind: string;

@@ -6,7 +6,7 @@ import { ApiError, ConnectionError } from './client.ts';
 import type { Prompt } from './prompts.ts';
 import { NotSentError, type Sender } from './sender.ts';
 
-/** How long a run that is stopped waits for the calls under way. */
+/** How long a stopped run waits for calls in flight. */
 const DRAIN_MS = 5_000;
 
 const KEY_STATUSES = [401, 402];
@@ -14,10 +14,10 @@ const SETUP_STATUSES = [403, 404];
 const UNREACHABLE = ['ECONNREFUSED', 'ENOTFOUND'];
 
 /**
- * Whether an error of one request would meet every other one too, so that the run had better end:
- * the key, the account or its quota is refused, nobody listens at the address, or the provider asks
- * to wait for longer than headgate does. A 403, a 404 or a broken connection may concern one
- * request, so they end the run only where nothing has gone well yet.
+ * Whether an error of one request would affect all others too, so that the run should end: the key,
+ * the account or its quota is refused, no server listens at the address, or the provider names a
+ * wait that is longer than headgate's bound. A 403, a 404 or a broken connection may concern one
+ * request, so they end the run only if no request has succeeded yet.
  */
 export function concernsAll(error: unknown, anySucceeded: boolean): boolean {
   if (error instanceof RetryAfterTooLongError) return true;
@@ -30,11 +30,11 @@ export function concernsAll(error: unknown, anySucceeded: boolean): boolean {
 }
 
 /**
- * Sends all prompts through the limiter, which nobody else uses. When `stop` fires nothing more is sent, and
- * what is in flight has 5 s to finish; the requests that were not sent have no outcome.
+ * Sends all prompts through the limiter, which has no other users. When `stop` fires, nothing more
+ * is sent, and calls in flight have 5 s to finish. Requests that were not sent have no outcome.
  *
  * @param onOutcome must not throw
- * @returns when there is nothing more to come
+ * @returns when no more outcomes will come
  */
 export function sendAll(
   prompts: readonly Prompt[],
@@ -57,7 +57,7 @@ export function sendAll(
         },
         error: reject,
       });
-    // All have come: from here on it is only left to wait for the last one.
+    // All prompts have been read: only their outcomes are left.
     void limiter.drain().then(resolve);
     const leave = async () => {
       await Promise.race([sender.stop(), setTimeout(DRAIN_MS, undefined, { ref: false })]);
@@ -69,8 +69,8 @@ export function sendAll(
 }
 
 /**
- * With the tokens that the answer may take: what providers charge a request until they have answered
- * it. A limit of ours that charged less would let through what they reject.
+ * Adds the tokens that the answer may have: providers charge these until they have answered. A
+ * limit that charged less would admit requests that the provider rejects.
  */
 function withAnswer({ value, bytes, tokens }: Sized<Prompt>): Sized<Prompt> {
   return new Sized(value, bytes, tokens + (value.maxTokens ?? 0));

@@ -1,14 +1,14 @@
 import type { Prompt } from './prompts.ts';
 
-/** How much of a server's words is repeated. */
+/** The most characters of a server's message that are repeated. */
 const MESSAGE_LENGTH = 300;
 const NO_KEY = ' (no key was sent: OPENAI_API_KEY is not set)';
 
-/** The server answered, and said no. headgate reads `status`, `headers` and `code`. */
+/** The server answered with an error. headgate reads `status`, `headers` and `code`. */
 export class ApiError extends Error {
   readonly status: number;
   readonly headers: Headers;
-  /** Such as `insufficient_quota`, where the server says. */
+  /** The server's error code, such as `insufficient_quota`, if there is one. */
   readonly code: string | undefined;
 
   constructor(url: string, { status, headers }: Response, words: string, code?: string) {
@@ -19,9 +19,9 @@ export class ApiError extends Error {
   }
 }
 
-/** No answer. */
+/** There was no answer. */
 export class ConnectionError extends Error {
-  /** Of the socket, such as `ECONNREFUSED`: headgate tells by it whether to try again. */
+  /** The socket's error code, such as `ECONNREFUSED`. headgate decides by it whether to retry. */
   readonly code: string | undefined;
 
   constructor(url: string, error: unknown) {
@@ -32,7 +32,7 @@ export class ConnectionError extends Error {
 }
 
 export interface ClientOptions {
-  /** Ends in `/v1`. */
+  /** The address of the API, ending in `/v1`. */
   readonly baseUrl: string;
   readonly model: string;
   readonly apiKey: string | undefined;
@@ -40,13 +40,13 @@ export interface ClientOptions {
 
 export interface Answer {
   readonly text: string;
-  /** Of prompt and answer together; undefined: the server does not say. */
+  /** The tokens of prompt and answer together; undefined: not reported. */
   readonly tokens: number | undefined;
-  /** Of the response: many servers tell in them what is left of their limits. */
+  /** The response's headers, in which many servers report their limits. */
   readonly headers: Headers;
 }
 
-/** Asks for one answer, once: sending again is headgate's business. */
+/** Makes one call, without retries: headgate makes these. */
 export type Complete = (prompt: Prompt, signal: AbortSignal) => Promise<Answer>;
 
 /** A client of any server that speaks OpenAI's chat completions. */
@@ -62,7 +62,7 @@ export function createClient({ baseUrl, model, apiKey }: ClientOptions): Complet
     const answer = parse(text);
     if (!response.ok) throw refusalOf(url, response, text, answer, apiKey);
     const content = read(read(read(read(answer, 'choices'), 0), 'message'), 'content');
-    // A message that calls a tool has no content.
+    // A message with tool calls has no content.
     const words = content === null ? '' : content;
     const { headers: told } = response;
     if (typeof words === 'string') return { text: words, tokens: tokensOf(answer), headers: told };
@@ -79,7 +79,9 @@ async function post(url: string, request: RequestInit) {
   }
 }
 
-/** OpenAI says `{error: {message, code}}`; others `{error}`, `{message}`, `{detail}` or plain text. */
+/**
+ * OpenAI sends `{error: {message, code}}`; others `{error}`, `{message}`, `{detail}` or plain text.
+ */
 function refusalOf(
   url: string,
   response: Response,
@@ -102,7 +104,9 @@ function refusalOf(
   return new ApiError(url, response, shown + hint, typeof code === 'string' ? code : undefined);
 }
 
-/** `usage.total_tokens`. What is no count is no news: the request has gone well. */
+/**
+ * Reads `usage.total_tokens`. Ignores a value that is not a count, since the request has succeeded.
+ */
 function tokensOf(answer: unknown): number | undefined {
   const tokens = read(read(answer, 'usage'), 'total_tokens');
   return typeof tokens === 'number' && Number.isSafeInteger(tokens) && tokens >= 0
@@ -127,7 +131,7 @@ function shorten(text: string): string {
   return line.length <= MESSAGE_LENGTH ? line : `${line.slice(0, MESSAGE_LENGTH)}...`;
 }
 
-/** `fetch failed` says nothing; its cause does, unless it joins the errors of several addresses. */
+/** The message of the cause, since `fetch failed` gives no reason. */
 function reasonOf(error: unknown): string {
   const cause = read(error, 'cause') ?? error;
   const words = [read(cause, 'message'), read(cause, 'code'), read(error, 'message')];

@@ -2,19 +2,20 @@ import { type LimiterOptions, mergeLimiterOptions } from 'headgate';
 import { createProvider, serve } from 'headgate/simulator';
 import type { Target } from './target.ts';
 
-/** The prompts are small, so the byte budget must be too, for its gate to be seen at work. */
+/** A small byte budget, so that small prompts make its gate bind. */
 const MAX_BYTES = 64 * 1024;
 
-/** How long a minute of the provider lasts. */
+/** The length of the provider's "minute", in ms. */
 const MINUTE_MS = 3_000;
 
-/** Requests that it takes in one. */
+/** The requests that the provider accepts in one such minute. */
 const LIMIT = 36;
 
 /**
- * Serves a provider on this machine whose minute lasts three seconds. Its headers tell what is left
- * of its limit; the burst of a client that sends all at once is rejected with a retry-after; in the
- * middle it says 429 to everyone, and to come back in 2 s; a few requests meet a server error.
+ * Serves a provider on this machine whose minute lasts three seconds. Its headers report the rest
+ * of its limit. It rejects the burst of a client that sends everything at once, with a retry-after.
+ * In the middle of the run it rejects everything with a retry-after of 2 s. A few requests get a
+ * server error.
  */
 export async function startDemo(seed: number): Promise<Target> {
   const provider = createProvider({
@@ -36,7 +37,7 @@ export async function startDemo(seed: number): Promise<Target> {
   };
 }
 
-/** What is said of a minute, said of the provider's. */
+/** Describes limits per minute in the provider's shorter minutes. */
 export function inItsTime(chosen: LimiterOptions): LimiterOptions {
   const { requestsPerMinute, tokensPerMinute, ...others } = chosen;
   const windowMs = MINUTE_MS;

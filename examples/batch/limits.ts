@@ -8,13 +8,13 @@ import {
 } from 'headgate';
 import { type Options, UsageError } from './options.ts';
 
-/** Requests in flight at the most, where nobody says. */
+/** The default concurrency. */
 const CONCURRENCY = 64;
 
 /**
- * The limits of the run: what flags say outweighs the file of `--config`, and that the environment.
- * Behind an open circuit requests wait, unless somebody says that they fail: a file of prompts is in
- * no hurry.
+ * The limits of the run. Flags take precedence over the file of `--config`, and the file over the
+ * environment. Requests wait behind an open circuit, unless a source says that they fail: a file of
+ * prompts is not urgent.
  *
  * @throws UsageError that names the variable, or the file, and the option
  */
@@ -27,7 +27,7 @@ export function readLimits(
   return tried('', () => {
     const given = mergeLimiterOptions(limits, fromFile, fromEnv);
     const merged = mergeLimiterOptions(given, { concurrency: CONCURRENCY });
-    // What the sources say together is checked here: before anything is started.
+    // Check the merged options here, before anything is started.
     createLimiter(merged);
     return merged;
   });
@@ -37,7 +37,7 @@ function readConfig(file: string): LimiterOptions {
   return tried(`${file}: `, () => limiterOptionsFromJSON(readFileSync(file, 'utf8')));
 }
 
-/** @throws UsageError where `read` throws */
+/** @throws UsageError if `read` throws */
 function tried<R>(place: string, read: () => R): R {
   try {
     return read();

@@ -1,4 +1,4 @@
-/** Runs a file of prompts against a rate-limited API: `npm run start:watched -- --help` says how. */
+/** Runs a file of prompts against a rate-limited API; see `npm run start:watched -- --help`. */
 import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
 import { readLimits } from './limits.ts';
@@ -16,7 +16,7 @@ const COLOURS: Style = {
 };
 
 async function main(args: readonly string[]): Promise<number> {
-  // From build/examples/batch.
+  // The path from build/examples/batch.
   const examples = new URL('../../../examples/prompts.jsonl', import.meta.url);
   const options = readOptions(args, fileURLToPath(examples));
   if (options.help) {
@@ -24,14 +24,15 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   const limits = readLimits(options, process.env);
-  // All lines are checked before the first request is sent: a typo in the last one costs nothing.
+  // Check all lines before the first request is sent, so that a typo in the last line costs
+  // nothing.
   const prompts = await readPrompts(options.prompts, options.limit);
   const telemetry = await watch(options);
   try {
     const { report, limiter } = await run(prompts, options, limits);
     print(report, options);
     if (report.error !== null) console.error(`\nended early: ${report.error}`);
-    // Whoever has stopped the run waits for nothing more.
+    // After a signal, exit without waiting.
     if (options.hold && !isStopped(report)) await hold(telemetry);
     limiter.close();
     return exitCode(report);
@@ -58,7 +59,7 @@ function isStopped({ ended }: Report): boolean {
   return ended === 'SIGINT' || ended === 'SIGTERM';
 }
 
-/** Whoever reads may leave before the end (`| head`): the run goes on. */
+/** Ignores a closed output (`| head`): the run goes on. */
 function ignoreBrokenPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
 }

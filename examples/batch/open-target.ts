@@ -2,7 +2,7 @@ import { startDemo } from './demo.ts';
 import type { Options } from './options.ts';
 import type { Target } from './target.ts';
 
-/** The server of `--base-url`, or else the simulated provider, which is started. */
+/** Opens the server of `--base-url`, or else starts the simulated provider. */
 export async function openTarget({ baseUrl, seed }: Options): Promise<Target> {
   if (baseUrl === undefined) return startDemo(seed);
   return {

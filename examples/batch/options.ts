@@ -2,24 +2,24 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { LimiterOptions } from 'headgate';
 
-/** The program was called wrongly: exit code 2. */
+/** A wrong command line: exit code 2. */
 export class UsageError extends Error {}
 
 export interface Options {
   readonly prompts: string;
-  /** Ends in `/v1`. Undefined: the simulated provider. */
+  /** The address of the API, ending in `/v1`; undefined: the simulated provider. */
   readonly baseUrl: string | undefined;
   readonly model: string;
-  /** How many prompts to send at the most. */
+  /** The most prompts to send. */
   readonly limit: number;
   readonly json: boolean;
-  /** Whether the page of metrics outlasts the run. */
+  /** Whether the metrics page stays open after the run. */
   readonly hold: boolean;
   readonly seed: number;
   readonly out: string | undefined;
-  /** A file with limits, as JSON. */
+  /** A JSON file with limits. */
   readonly config: string | undefined;
-  /** The limits that flags say. */
+  /** The limits given by flags. */
   readonly limits: Pick<
     LimiterOptions,
     'concurrency' | 'requestsPerMinute' | 'tokensPerMinute' | 'adaptive'
@@ -88,7 +88,7 @@ variables or --config; 130 Ctrl-C; 143 SIGTERM
 `;
 
 /**
- * @param defaultPrompts the file that is read without `--prompts`
+ * @param defaultPrompts the file to read without `--prompts`
  * @throws UsageError that names the option, the bound and the value
  */
 export function readOptions(args: readonly string[], defaultPrompts: string): Options {
@@ -126,12 +126,12 @@ function parse(args: readonly string[]) {
     return parseArgs({ args: joined(args), options: OPTIONS }).values;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    // The first sentence says what is wrong; the rest is advice on positional arguments.
+    // Keep the first sentence with the reason; the rest is advice on positional arguments.
     throw new UsageError(error.message.split(/\. |\.?\n/)[0], { cause: error });
   }
 }
 
-/** `--limit -3` is a wrong number, not a missing one followed by an option. */
+/** Reads `--limit -3` as a wrong number, not as a missing number and an option. */
 function joined(args: readonly string[]): string[] {
   const joined: string[] = [];
   for (const arg of args) {

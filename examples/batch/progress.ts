@@ -1,10 +1,10 @@
 import type { GateKind, LimiterProgress, LimiterSnapshot } from 'headgate';
 import { rateOf } from './report-limits.ts';
 
-/** A terminal is rewritten so often, other outputs get a line so often. */
+/** The intervals at which a terminal is rewritten, and at which other outputs get a line. */
 const LIVE_MS = 100;
 const PLAIN_MS = 1_000;
-/** From this many columns on there is room for words. */
+/** From this number of columns on, words fit. */
 const WIDE = 100;
 const DEFAULT_COLUMNS = 80;
 const CLEAR = '\r\x1b[K';
@@ -12,15 +12,15 @@ const CLEAR = '\r\x1b[K';
 export interface ProgressState {
   readonly done: number;
   readonly prompts: number;
-  /** Calls under way. */
+  /** Calls in flight. */
   readonly active: number;
   readonly rejected: number;
-  /** What the limiter said last of how far it has got. */
+  /** The limiter's last progress report. */
   readonly reported: Pick<LimiterProgress, 'remaining' | 'ratePerSecond'> | undefined;
   readonly gates: LimiterSnapshot;
 }
 
-/** What requests wait for, in words of one length or so. */
+/** Gates in words of about the same length. */
 const WORDS: Readonly<Record<GateKind, string>> = {
   concurrency: 'slot',
   byteBudget: 'bytes',
@@ -35,7 +35,7 @@ const WORDS: Readonly<Record<GateKind, string>> = {
 };
 const LONGEST_WORD = Math.max(...Object.values(WORDS).map((word) => word.length));
 
-/** What progress needs of a stream. */
+/** The parts of an output stream that progress needs. */
 export interface ProgressOutput {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -47,7 +47,7 @@ export function progressLine(state: ProgressState, columns: number): string {
   const { done, prompts, active, rejected, gates } = state;
   const { concurrency, byteBudget, backoff, binding } = gates;
   const cause = binding === undefined ? '' : WORDS[binding];
-  // All that an attempt needs has one queue, by the name of what holds that back.
+  // Requests wait in one queue, which is named after the binding limit.
   const attempt = backoff.waiting > 0 ? WORDS[backoff.waitsFor] : WORDS.backoff;
   const queues = [
     `slot ${pad(concurrency.waiting, 3)}`,
@@ -66,7 +66,7 @@ export function progressLine(state: ProgressState, columns: number): string {
   return line.slice(0, Math.max(0, columns - 1));
 }
 
-/** What 429s have made of the run: the rate that adapts and where that is from, or else the mode. */
+/** The effect of 429s: the adaptive rate and its origin, or else the mode. */
 function paceOf({ adaptive, mode }: LimiterSnapshot, isWide: boolean): string {
   const rate = rateOf(adaptive);
   const width = 'throttled'.length;
@@ -83,8 +83,9 @@ function pad(count: number, width: number): string {
 }
 
 /**
- * By the rate of the last minute. The limiter's own `etaMs` goes by what requests take and how many
- * run just now: where both change from second to second, as here, it is out by several times as much.
+ * The ETA by the rate of the last minute. The limiter's `etaMs` uses the present durations and
+ * concurrency, which change from second to second here, so that its error is several times as
+ * large.
  */
 function eta({ reported }: ProgressState): string {
   const { remaining, ratePerSecond } = reported ?? {};
@@ -92,7 +93,7 @@ function eta({ reported }: ProgressState): string {
   return `${Math.ceil(remaining / ratePerSecond)}s`;
 }
 
-/** Shows a run: one line that is rewritten on a terminal, a line a second elsewhere. */
+/** Shows a run: one line that is rewritten on a terminal, and a line each second elsewhere. */
 export class Progress {
   readonly #out: ProgressOutput;
   readonly #look: () => ProgressState;
@@ -105,7 +106,7 @@ export class Progress {
     this.#timer.unref();
   }
 
-  /** Writes a line that stays. */
+  /** Writes a permanent line. */
   note(text: string): void {
     this.#clear();
     this.#out.write(`${text}\n`);
@@ -118,7 +119,7 @@ export class Progress {
 
   #show(): void {
     const { isTTY } = this.#out;
-    // A terminal that does not know its width says 0.
+    // A terminal with unknown width reports 0.
     const columns = this.#out.columns || DEFAULT_COLUMNS;
     const line = progressLine(this.#look(), isTTY ? columns : Number.POSITIVE_INFINITY);
     this.#out.write(isTTY ? `${CLEAR}${line}` : `${line}\n`);

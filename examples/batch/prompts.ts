@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 
-/** A message as the API takes it. */
+/** A message in the API's format. */
 export interface Message {
   readonly role: string;
   readonly [field: string]: unknown;
@@ -9,20 +9,20 @@ export interface Message {
 /** One line of the file. */
 export interface Prompt {
   readonly id: string;
-  /** Its place among the prompts, from 0. */
+  /** The position among the prompts, from 0. */
   readonly index: number;
   readonly messages: readonly Message[];
   readonly maxTokens: number | undefined;
 }
 
-/** The file, or a line of it, cannot be used. The message starts with `file:line`. */
+/** The file or one of its lines is wrong. The message starts with `file:line`. */
 export class PromptsError extends Error {}
 
 /**
  * Reads prompts as a stream, line by line; empty lines are left out. A prompt without an `id` is
- * known by its line.
+ * identified by its line number.
  *
- * @param limit how many to read; nothing after them is looked at
+ * @param limit how many prompts to read; the rest of the file is not read
  * @throws PromptsError with file and line
  */
 export async function readPrompts(file: string, limit: number): Promise<Prompt[]> {

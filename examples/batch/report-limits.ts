@@ -7,36 +7,36 @@ const MINUTE_MS = 60_000;
 export interface RateReport {
   readonly limit: number;
   readonly windowMs: number;
-  /** What the window that the run ended in had used of it. */
+  /** The used amount in the last window of the run. */
   readonly used: number;
 }
 
-/** What a rate that adapts came to. Requests a second, at the end. */
+/** An adaptive rate at the end of the run, in requests a second. */
 export interface AdaptiveRateReport {
-  /** Null: nothing bounded it. */
+  /** Null: unbounded. */
   readonly perSecond: number | null;
-  /** Where it came from; `start`: nothing was known yet. */
+  /** The origin of the rate; `start`: nothing was known yet. */
   readonly source: 'start' | 'limit' | 'headers' | 'learned';
-  /** What the provider had accepted at the last congestion; null: there was none. */
+  /** The accepted rate at the last congestion; null: there was none. */
   readonly ceilingPerSecond: number | null;
-  /** Whether the provider let nothing in. */
+  /** Whether the provider accepted nothing. */
   readonly isOut: boolean;
 }
 
-/** The limits that were in force, and what a run made of them. */
+/** The limits of a run, and how they were used. */
 export interface LimitsReport {
-  /** Requests in flight at the most. */
+  /** The configured concurrency. */
   readonly concurrency: number;
-  /** The same at the end, where failures or latency have changed it. */
+  /** The concurrency at the end, if failures or latency have changed it. */
   readonly concurrencyAtEnd: number;
   readonly maxBytes: number;
-  /** Null: it does not adapt. */
+  /** Null: the rate is not adaptive. */
   readonly rate: AdaptiveRateReport | null;
-  /** By name. */
+  /** The rate limits by name. */
   readonly rateLimit: Readonly<Record<string, RateReport>>;
-  /** Least time between two attempts, at the end; 0: none. */
+  /** The minimum time between two attempts at the end; 0: none. */
   readonly intervalMs: number;
-  /** At the end; null: there is no circuit breaker. */
+  /** The state of the circuit at the end; null: there is no circuit breaker. */
   readonly circuitBreaker: CircuitState | null;
 }
 

@@ -2,7 +2,7 @@ import type { GateKind } from 'headgate';
 import type { Percentiles, Report } from './report.ts';
 import type { AdaptiveRateReport, LimitsReport } from './report-limits.ts';
 
-/** How a report is emphasised: on a terminal, not in a file. */
+/** Emphasises text on a terminal, not in a file. */
 export interface Style {
   strong(text: string): string;
   faint(text: string): string;
@@ -17,7 +17,7 @@ interface WaitRow {
   readonly gate: GateKind;
   readonly label: string;
   readonly note: string;
-  /** Shown even where nobody waited: what every run has. */
+  /** Gates that every run has: they are shown even if no request waited. */
   readonly isAlways: boolean;
 }
 
@@ -39,7 +39,7 @@ function ifAny(gate: GateKind, label: string, note: string): WaitRow {
   return { gate, label, note, isAlways: false };
 }
 
-/** The report for people: blocks of aligned lines, and what failed. */
+/** The report as text: blocks of aligned lines, and the failures. */
 export function formatReport(report: Report, style: Style): string {
   const { goodput, waits, attempts, rejected } = report;
   const count = (label: string, value: number, note = '') =>
@@ -128,7 +128,7 @@ export function formatBytes(bytes: number): string {
   return `${Number(amount.toFixed(1))} ${unit}`;
 }
 
-/** Three digits or so: `0`, `820 ms`, `4.21 s`, `75 s`. */
+/** A duration with about three digits: `0`, `820 ms`, `4.21 s`, `75 s`. */
 export function formatMs(ms: number): string {
   if (ms < 0.5) return '0';
   if (ms < 999.5) return `${ms.toFixed(0)} ms`;

@@ -2,54 +2,54 @@ import type { GateKind } from 'headgate';
 import type { LimitsReport } from './report-limits.ts';
 import { type Failure, GATES, type Tally } from './tally.ts';
 
-/** Milliseconds of all requests that ended, those that did not wait included. */
+/** Milliseconds over all ended requests, including those that did not wait. */
 export interface Percentiles {
   readonly p50Ms: number;
   readonly p99Ms: number;
 }
 
-/** What requests waited at one gate. */
+/** The waits at one gate. */
 export interface Waits extends Percentiles {
-  /** Requests that had to wait there. */
+  /** The number of requests that had to wait. */
   readonly requests: number;
 }
 
-/** What `--json` prints. */
+/** The output of `--json`. */
 export interface Report {
   /** `complete`: every prompt has its result. */
   readonly ended: 'complete' | 'error' | 'SIGINT' | 'SIGTERM';
-  /** What ended the run early. */
+  /** The reason why the run ended early. */
   readonly error: string | null;
   readonly prompts: number;
   readonly succeeded: number;
   readonly failed: number;
-  /** Requests without a result, because the run ended early. */
+  /** The number of requests without a result, because the run ended early. */
   readonly unfinished: number;
-  /** Calls made. */
+  /** The number of calls. */
   readonly attempts: number;
-  /** Calls that were answered with 429. */
+  /** The number of calls that got a 429. */
   readonly rejected: number;
-  /** Of all answers, as the server counts them; null where it does not say. */
+  /** The tokens of all answers, as counted by the server; null: not reported. */
   readonly tokens: number | null;
   readonly elapsedMs: number;
   readonly limits: LimitsReport;
   readonly waits: Readonly<Record<GateKind, Waits>>;
-  /** In calls, of all attempts together. */
+  /** The time in calls, over all attempts of a request. */
   readonly latency: Percentiles;
-  /** From arrival to result. */
+  /** The time from arrival to result. */
   readonly total: Percentiles;
   readonly goodput: {
     readonly requestsPerSecond: number;
-    /** What the provider's limits allow, its outages left out; null where nobody knows. */
+    /** The rate that the provider's limits allow, without outages; null: not known. */
     readonly capacityPerSecond: number | null;
-    /** The one as a part of the other. */
+    /** The achieved rate as a share of the allowed one. */
     readonly share: number | null;
   };
-  /** By error; the first few. */
+  /** The failures by error; the first few errors. */
   readonly failures: readonly Failure[];
 }
 
-/** What is known when a run has ended. */
+/** The data of an ended run. */
 export interface RunFacts {
   readonly ended: Report['ended'];
   readonly error: string | null;
@@ -59,7 +59,7 @@ export interface RunFacts {
   readonly tokens: number | undefined;
   readonly elapsedMs: number;
   readonly limits: LimitsReport;
-  /** Requests that the provider's limits allowed in the time. */
+  /** The number of requests that the provider's limits allowed during the run. */
   readonly capacity: number | undefined;
 }
 
@@ -99,7 +99,7 @@ function waitsOf({ waits }: Tally): Report['waits'] {
   return Object.fromEntries(entries);
 }
 
-/** By nearest rank; 0 of nothing. */
+/** The percentile by nearest rank; 0 if there are no values. */
 export function percentilesOf(values: readonly number[]): Percentiles {
   const sorted = [...values].sort((a, b) => a - b);
   const at = (part: number) => sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? 0;

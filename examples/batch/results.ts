@@ -2,7 +2,7 @@ import { appendFileSync, closeSync, openSync } from 'node:fs';
 import type { Outcome } from 'headgate';
 import type { Prompt } from './prompts.ts';
 
-/** One line of the results. */
+/** One line of the results file. */
 export interface Result {
   readonly id: string;
   readonly index: number;
@@ -10,16 +10,16 @@ export interface Result {
   readonly text?: string;
   readonly error?: string;
   readonly attempts: number;
-  /** Milliseconds by gate; a gate where the request did not wait is missing. */
+  /** The waits in milliseconds by gate, without gates at which the request did not wait. */
   readonly waits: Readonly<Record<string, number>>;
-  /** Milliseconds in calls, of all attempts together. */
+  /** The time in calls over all attempts, in milliseconds. */
   readonly latencyMs: number;
 }
 
-/** The file of results cannot be written. */
+/** The results file cannot be written. */
 class ResultsError extends Error {}
 
-/** The time of a request that it did not wait is the time of its calls. */
+/** The time in calls is the duration of a request minus its waits. */
 export function latencyOf({ stats }: Outcome<unknown, unknown>): number {
   const waited = Object.values(stats.waits).reduce((sum, { waitMs }) => sum + waitMs, 0);
   return Math.max(0, stats.durationMs - waited);
@@ -45,12 +45,12 @@ function tenths(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** A file of results, as they come. What was written is kept, however the process ends. */
+/** Writes results to a file as they come. Written lines are kept, however the process ends. */
 export class ResultsFile {
   readonly #file: string;
   readonly #fd: number;
 
-  /** Replaces a file that is there. @throws ResultsError */
+  /** Replaces an existing file. @throws ResultsError */
   constructor(file: string) {
     this.#file = file;
     this.#fd = this.#try(() => openSync(file, 'w'));

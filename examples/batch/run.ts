@@ -21,14 +21,14 @@ import { Interrupted, onSignals } from './signals.ts';
 import { Tally } from './tally.ts';
 import type { Target } from './target.ts';
 
-/** What is left of a run. */
+/** The result of a run. */
 export interface Ended {
   readonly report: Report;
-  /** Metrics tell its state as long as somebody keeps it. */
+  /** The limiter, whose state metrics report as long as it is referenced. */
   readonly limiter: Limiter;
 }
 
-/** Sends the prompts, shows how it goes on standard error, and says what came of it. */
+/** Sends the prompts, shows the progress on standard error, and returns the result. */
 export async function run(
   prompts: readonly Prompt[],
   options: Options,
@@ -47,10 +47,10 @@ export async function run(
   }
 }
 
-/** How long a server that cannot be reached is waited for. */
+/** How long the run waits for an unreachable server. */
 const OUTAGE_MS = 5_000;
 
-/** What the last attempt met, where the server could not be reached for so long. */
+/** The error to report: that of the last attempt if the server was unreachable for that long. */
 function reasonOf(error: unknown): unknown {
   return error instanceof ProviderUnreachableError ? error.cause : error;
 }

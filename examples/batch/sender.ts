@@ -3,17 +3,17 @@ import type { AttemptContext } from 'headgate';
 import type { Complete } from './client.ts';
 import type { Prompt } from './prompts.ts';
 
-/** The run is ending: the request was not sent. */
+/** The request was not sent, because the run is ending. */
 export class NotSentError extends Error {}
 
-/** Makes the calls, counts them, and can be told to make no more. */
+/** Makes and counts the calls, and can be stopped. */
 export class Sender {
-  /** Calls under way. */
+  /** The number of calls in flight. */
   active = 0;
   attempts = 0;
-  /** Calls that were answered with 429. */
+  /** The number of calls that got a 429. */
   rejected = 0;
-  /** Of all answers, as the server counts them; undefined: it does not say. */
+  /** The tokens of all answers, as counted by the server; undefined: not reported. */
   tokens: number | undefined = undefined;
   readonly #complete: Complete;
   #stopping = false;
@@ -44,7 +44,7 @@ export class Sender {
     }
   };
 
-  /** From now on nothing is sent. Resolves when what is under way has ended and was handed on. */
+  /** Stops sending. Resolves when the results of all calls in flight were delivered. */
   async stop(): Promise<void> {
     this.#stopping = true;
     if (this.active > 0) {

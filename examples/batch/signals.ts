@@ -11,14 +11,15 @@ export class Interrupted extends Error {
   }
 }
 
-/** What shells report for a process that a signal ended. */
+/** The exit code that shells report for a process ended by a signal. */
 export function exitCodeOf(signal: Signal): number {
   return 128 + constants.signals[signal];
 }
 
 /**
- * The first signal is told to `onFirst`; the second ends the process at once, after `beforeExit`.
- * @returns what lets go of the signals again
+ * Calls `onFirst` at the first signal. The second signal ends the process at once, after
+ * `beforeExit`.
+ * @returns a function that stops listening to signals
  */
 export function onSignals(onFirst: (signal: Signal) => void, beforeExit: () => void): () => void {
   let signals = 0;

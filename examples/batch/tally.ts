@@ -2,15 +2,15 @@ import type { GateKind, Outcome } from 'headgate';
 import type { Prompt } from './prompts.ts';
 import { latencyOf } from './results.ts';
 
-/** How many different errors are kept, and the ids of how many requests for each. */
+/** The most different errors that are kept, and the most ids of requests for each. */
 const KEPT_ERRORS = 5;
 const KEPT_IDS = 3;
 
-/** Requests that failed with the same words. */
+/** Requests that failed with the same message. */
 export interface Failure {
   readonly error: string;
   count: number;
-  /** Of the first few. */
+  /** The ids of the first few requests. */
   readonly ids: string[];
 }
 
@@ -24,13 +24,13 @@ export const GATES = [
   'retry',
 ] as const satisfies readonly GateKind[];
 
-/** Adds up what became of the requests. */
+/** Adds up the outcomes of requests. */
 export class Tally {
   succeeded = 0;
   failed = 0;
-  /** By error; the first few. */
+  /** The failures by error; the first few errors. */
   readonly failures: Failure[] = [];
-  /** Milliseconds, one for each request: 0 where it did not wait. */
+  /** The wait of each request in milliseconds; 0: it did not wait. */
   readonly waits: Readonly<Record<GateKind, number[]>> = {
     concurrency: [],
     byteBudget: [],

@@ -1,15 +1,15 @@
 import type { LimiterOptions } from 'headgate';
 
-/** Where the prompts go. */
+/** The server that the prompts are sent to. */
 export interface Target {
-  /** Ends in `/v1`. */
+  /** The address of the API, ending in `/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
-  /** What is to be known of it, for people. */
+  /** A description of the server. */
   readonly about: string | undefined;
-  /** The limits that were chosen, with what headgate does differently for its sake. */
+  /** The chosen limits, adjusted to this server. */
   limitsOf(chosen: LimiterOptions): LimiterOptions;
-  /** Requests that its limits have allowed so far; undefined where nobody knows. */
+  /** The number of requests that the server's limits have allowed so far; undefined: not known. */
   capacity(): number | undefined;
   close(): Promise<void>;
 }

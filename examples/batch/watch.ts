@@ -3,9 +3,9 @@ import { startTelemetry, type Telemetry } from 'headgate/telemetry';
 import type { Options } from './options.ts';
 
 /**
- * Starts metrics and traces, and says on standard error where they are.
+ * Starts metrics and traces, and prints their addresses on standard error.
  *
- * @returns undefined where they cannot be had: the run needs none
+ * @returns undefined if they cannot be started, which does not stop the run
  */
 export async function watch({ hold }: Pick<Options, 'hold'>): Promise<Telemetry | undefined> {
   try {
@@ -22,7 +22,7 @@ export async function watch({ hold }: Pick<Options, 'hold'>): Promise<Telemetry 
   }
 }
 
-/** Where to look, a line for each place. */
+/** The addresses of metrics and traces, one a line. */
 function addressesOf(
   { prometheusUrl, tracesEndpoint, metricsEndpoint }: Omit<Telemetry, 'shutdown'>,
   hold: boolean,
@@ -36,14 +36,14 @@ function addressesOf(
   ];
 }
 
-/** Keeps the page of metrics open until somebody ends the program. */
+/** Keeps the metrics page open until the program is ended by a signal. */
 export async function hold(telemetry: Telemetry | undefined): Promise<void> {
   if (telemetry?.prometheusUrl === undefined) {
     console.error('nothing to hold: there is no page of metrics');
     return;
   }
   console.error(`\nthe metrics stay at ${telemetry.prometheusUrl} until Ctrl-C`);
-  // Nothing else keeps the process alive.
+  // This timer keeps the process alive.
   const alive = setInterval(() => {}, 2 ** 30);
   const ending = new AbortController();
   const { signal } = ending;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Code points that are characters: all but the surrogates. */
+/** All code points except the surrogates. */
 const CHARACTERS = 0x110000 - 0x800;
 
 const character = fc.nat(CHARACTERS - 1).map(
@@ -13,8 +13,8 @@ const character = fc.nat(CHARACTERS - 1).map(
 );
 
 /**
- * The texts of `fc.string({ unit: 'binary' })`, the same ones for a seed. That one first makes a table
- * of a million characters: a second of computing in each process, and 100 MB that stay.
+ * Draws the same texts as `fc.string({ unit: 'binary' })`, for each seed. The original builds a
+ * table of a million characters first, which takes a second and 100 MB in each process.
  */
 export function anyText(constraints: { minLength?: number; maxLength?: number } = {}) {
   return fc.string({ ...constraints, unit: character });

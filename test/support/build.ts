@@ -9,7 +9,7 @@ import { linkPackages } from './packages.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A folder that is the package as it is published, and has the compiled programs in build/. */
+    /** A folder that looks like the published package, with the compiled programs in build/. */
     readonly packageFolder: string;
   }
 }
@@ -18,18 +18,18 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const COMPILER = join(ROOT, 'node_modules/typescript/bin/tsc');
 const PUBLISHED = ['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE'];
 
-/** A folder with the built package, which is copied instead of building it. Default: it is built. */
+/** A folder with the built package to copy. Default: the package is built. */
 const { TEST_DIST } = process.env;
 
 /**
- * Compiles library and programs once for all test files, into a folder of its own that looks like
- * the package: nobody's build is in the way, and this one in nobody's.
+ * Compiles library and programs once for all test files, into a separate folder that looks like the
+ * package, so that this build and that of the repository do not overwrite each other.
  */
 export default function setup(project: TestProject): Promise<() => Promise<void>> {
   return setupWith(project, (to) => linkPackages(join(ROOT, 'node_modules'), to));
 }
 
-/** The same with other packages beside it, which `link` brings to a path. */
+/** Builds with other installed packages, which `link` puts at a path. */
 export async function setupWith(
   project: TestProject,
   link: (path: string) => Promise<void>,
@@ -44,11 +44,11 @@ export async function setupWith(
       TEST_DIST === undefined
         ? run(join(ROOT, 'tools/build.js'), join(folder, 'dist'))
         : cp(resolve(ROOT, TEST_DIST), join(folder, 'dist'), { recursive: true }),
-      // Types are checked elsewhere; here only what is emitted counts.
+      // Ignore type errors, which another check finds: only the emitted code is needed.
       run(COMPILER, ...tools, '--noCheck', '--singleThreaded'),
     ]);
   } catch (error) {
-    // The tests that need it will fail; the others need not.
+    // Do not fail here: only the tests that need the build fail.
     console.error('the package could not be compiled:', error);
   }
   project.provide('packageFolder', folder);

@@ -8,18 +8,18 @@ import type { AdmissionCallback } from '../../src/queue/waiting-requests.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { ticketMaker } from './waiter.ts';
 
-/** What a request does in the very turn in which it is sent. */
+/** What a request does in the same turn in which it is sent. */
 export type Plan = 'stay' | 'succeed' | 'reject' | 'abort' | 'abortAnother' | 'bringAnother';
 
 const FACTOR = 20;
 
-/** A request on its way through the chain, as users of promises send them. */
+/** A request in the chain of gates, sent through promises. */
 export class Traveller implements AdmissionCallback {
   gone = false;
   queued = 0;
-  /** The gate where it waits; -1: at none. */
+  /** The index of the gate where the request waits; -1: none. */
   waitsAt = -1;
-  /** Charged for its bytes and not given back. */
+  /** Whether its bytes are charged and not yet released. */
   charge = 0;
   inFlight = false;
   isProbe = false;
@@ -53,8 +53,8 @@ export class Traveller implements AdmissionCallback {
 }
 
 /**
- * Slots, then bytes, then backoff, with a plain model beside them that is compared all the time: with
- * `node:assert`, since `expect` takes a hundred times as long.
+ * Three gates (slots, bytes, backoff) and a simple model of them, which are compared after each
+ * step. The comparison uses `node:assert`, since `expect` takes a hundred times as long.
  */
 export class Chain {
   readonly clock = new ManualClock();
@@ -62,7 +62,7 @@ export class Chain {
   readonly slots: ConcurrencyPolicy;
   readonly budget: ByteBudgetPolicy;
   readonly gates: readonly Gate[];
-  /** Who waits at each gate, in order of arrival. */
+  /** The requests that wait at each gate, in order of arrival. */
   readonly queues: Traveller[][] = [[], [], []];
   readonly alive: Traveller[] = [];
   sent = 0;
@@ -85,7 +85,7 @@ export class Chain {
     traveller.walk(0);
   }
 
-  /** Checks the laws for one that was let through a gate. */
+  /** Checks the laws for a request that a gate has admitted. */
   passed(traveller: Traveller, at: number): void {
     equal(this.queues[at]?.indexOf(traveller), 0, 'its place in the queue');
     this.queues[at]?.shift();
@@ -122,7 +122,7 @@ export class Chain {
 
   succeed(traveller: Traveller): void {
     this.accept(traveller.ticket.epoch);
-    // One that was let through by that may have aborted this one.
+    // A request that was admitted by this release may have aborted this one.
     if (!traveller.gone) this.#end(traveller, 'ok');
   }
 
@@ -132,7 +132,7 @@ export class Chain {
     this.gates[2]?.drain();
   }
 
-  /** A 429: the request waits at the backoff gate again, with the leases that it holds. */
+  /** Simulates a 429: the request waits at the backoff gate again, and keeps its leases. */
   reject(traveller: Traveller, waitMs: number): void {
     traveller.inFlight = false;
     this.rejected(waitMs, traveller.ticket.epoch);

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { TestContext } from 'vitest';
 
-/** How a process ended, by itself. */
+/** How a process ended. */
 export interface Ended {
   readonly code: number | null;
   readonly stdout: string;
@@ -11,20 +11,20 @@ export interface Ended {
 export interface Running {
   readonly process: ChildProcess;
   readonly ended: Promise<Ended>;
-  /** What it has written so far. */
+  /** The output so far. */
   stderr(): string;
 }
 
 export interface ChildOptions {
   readonly env: NodeJS.ProcessEnv;
-  /** Default `pipe`. */
+  /** The standard output. Default `pipe`. */
   readonly stdin?: 'pipe' | 'ignore';
-  /** What a pipe has; null: nothing yet, and it stays open. */
+  /** The content of standard input; null: empty, and open. */
   readonly input?: string | null | undefined;
   readonly cwd?: string | undefined;
 }
 
-/** Starts a program of Node's. It is killed with the test, if it is still there. */
+/** Starts a Node program. It is killed at the end of the test, if it still runs. */
 export function startNode(
   test: TestContext,
   args: readonly string[],

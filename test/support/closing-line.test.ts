@@ -9,7 +9,7 @@ import { closingLine } from './closing-line.ts';
 const VITEST = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url));
 const REPORTER = fileURLToPath(new URL('closing-line.ts', import.meta.url));
 
-/** The last line of a run of vitest on such files. */
+/** Runs vitest on some files, and returns the last line of its output. */
 function lastLineOf(...sources: readonly string[]): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'headgate-closing-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

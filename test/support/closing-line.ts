@@ -1,13 +1,13 @@
 import type { Reporter, TestModule, TestRunEndReason } from 'vitest/node';
 
-/** What became of the tests of a run. */
+/** The number of passed and failed tests of a run. */
 export interface Tally {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
 }
 
-/** Ends a run with one line that says how many tests passed and failed, for whoever reads only that. */
+/** A reporter that ends a run with one line: how many tests passed and failed. */
 export default class ClosingLine implements Reporter {
   onTestRunEnd(
     modules: readonly TestModule[],
@@ -23,7 +23,9 @@ export function closingLine({ passed, failed, skipped }: Tally): string {
   return skipped === 0 ? line : `${line}, ${skipped} skipped`;
 }
 
-/** What fails outside of tests (a file that cannot be loaded, a hook, a stray rejection) has failed too. */
+/**
+ * Counts failures outside of tests too: files that cannot be loaded, hooks, unhandled rejections.
+ */
 function tallyOf(modules: readonly TestModule[], strayErrors: number): Tally {
   const tally = { passed: 0, failed: strayErrors, skipped: 0 };
   for (const module of modules) {

@@ -1,4 +1,4 @@
-/** What this process has computed so far, in ms: unlike the time of day, other programs do not add to it. */
+/** The CPU time of this process so far, in ms, which does not depend on other programs. */
 export function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;

@@ -1,10 +1,10 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files that take long, the longest first. They would be waited for, if they began last. */
+/** Slow test files, the slowest first. A slow file that begins last delays the end of the run. */
 const LONG = [
   'test/bench-servers/real',
   'test/batch/command/workers',
-  // These compute, while the ones around them wait.
+  // These files compute, while the files before and after them wait for processes.
   'test/laws/laws',
   'test/behaviour/telemetry/growth',
   'test/readme',
@@ -30,9 +30,9 @@ const LONG = [
 ];
 
 /**
- * Runs long test files before the others: a machine that has run none of them knows only their
- * sizes. Of the others, those that start programs come before those that compute: a program that is
- * waited for at the end leaves the processors idle.
+ * Runs slow test files before the others: without earlier runs, vitest knows only the sizes of
+ * files. Of the other files, those that start programs come before those that compute: waiting for
+ * a program at the end leaves the processors idle.
  */
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

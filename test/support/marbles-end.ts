@@ -1,4 +1,4 @@
-/** A log, cut where the stream ended: by an error, or because nobody listened any more. */
+/** A log up to the end of the stream: by an error, or by unsubscription. */
 interface Cut {
   readonly before: readonly string[];
   readonly after: readonly string[];
@@ -11,9 +11,9 @@ function cut(log: readonly string[]): Cut {
 }
 
 /**
- * The log without what was begun after the end: `mergeMap` still asks project for the next value,
- * and subscribes to what it returns, when it is unsubscribed (or errors) inside project or inside a
- * teardown. A request that nobody waits for had better not be sent.
+ * The log without entries for work that began after the end. If `mergeMap` is unsubscribed, or
+ * errors, inside `project` or a teardown, it still calls `project` for the next value and
+ * subscribes to the result. headgate does not send such a request, since its result is not needed.
  */
 export function withoutAfterlife(log: readonly string[]): readonly string[] {
   const { before, after } = cut(log);

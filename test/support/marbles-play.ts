@@ -4,14 +4,14 @@ import type { Clock } from '../../src/index.ts';
 import { schedulerClock } from '../../src/simulator/index.ts';
 import type { InnerPlan, Interruption, Scenario, Timeline } from './marbles-scenario.ts';
 
-/** An operator under test, made of what it needs. */
+/** Makes an operator under test. */
 export type Mapping = (
   project: (value: number, index: number) => ObservableInput<string>,
   concurrency: number,
   clock: Clock,
 ) => OperatorFunction<number, string>;
 
-/** Plays a scenario in virtual time. Returns all that can be seen from outside: `<frame> <what>`. */
+/** Plays a scenario in virtual time. Returns all observable events as `<frame> <event>`. */
 export function play(script: Scenario, mapping: Mapping): readonly string[] {
   const scheduler = new TestScheduler(() => {});
   const stage = new Stage(script, scheduler);
@@ -98,7 +98,7 @@ class Stage {
           }),
         );
       default:
-        // What is no ObservableInput must be told from one at run time too.
+        // Values that are not an ObservableInput must be recognised at run time too.
         return (plan.kind === 'undefined' ? undefined : 42) as unknown as string[];
     }
   }
@@ -134,7 +134,7 @@ class Stage {
     }
   }
 
-  /** Notes when it is subscribed to and when that ends. */
+  /** Logs when an inner stream is subscribed and unsubscribed. */
   #noted<T>(name: string, source: Observable<T>): Observable<T> {
     return new Observable((out) => {
       this.#note(`subscribe ${name}`);

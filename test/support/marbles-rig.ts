@@ -3,14 +3,14 @@ import type { Instrumentation } from '../../src/advanced.ts';
 import { createLimiter, type LimiterOptions } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/index.ts';
 
-/** A limiter in virtual time whose books can be audited. */
+/** A limiter in virtual time, whose held resources can be checked. */
 export function rig(options: LimiterOptions = {}) {
   const clock = new ManualClock();
   const limiter = createLimiter({ concurrency: 2, random: () => 0.5, clock, ...options });
   return {
     clock,
     limiter,
-    /** All that is held, queued or armed; all zero when nothing is. */
+    /** The numbers of held slots and bytes, queued requests and set timers. */
     held() {
       const { concurrency, byteBudget, backoff } = limiter.snapshot();
       return {
@@ -26,7 +26,7 @@ export function rig(options: LimiterOptions = {}) {
 
 export const NOTHING = { slots: 0, throttledSlots: 0, bytes: 0, waiting: 0, timers: 0 };
 
-/** Emits after a while, or fails with an error. */
+/** Emits after a time, or fails with an error. */
 export function answer<R>(clock: ManualClock, ms: number, value: R, error?: unknown) {
   return new Observable<R>((out) => {
     const timer = clock.setTimer(() => {

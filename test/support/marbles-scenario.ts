@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 
-/** How a stream ends, if it does. */
+/** The end of a stream. */
 export type End = 'complete' | 'error' | 'never';
 
-/** Values with the frames that lie before each; 0 is: in the same turn. */
+/** The number of frames before each value; 0: in the same turn. */
 export interface Timeline {
   readonly gaps: readonly number[];
   readonly endGap: number;
@@ -12,17 +12,17 @@ export interface Timeline {
 
 const MISTAKES = ['throws', 'broken', 'undefined', 'number'] as const;
 
-/** What project returns for a value. */
+/** The stream that project returns for a value. */
 export type InnerPlan =
   | { readonly kind: 'cold' | 'hot'; readonly timeline: Timeline }
   | { readonly kind: 'array' | 'iterable'; readonly length: number }
   | { readonly kind: (typeof MISTAKES)[number] };
 
-/** Something done from inside the n-th call of a callback. */
+/** An action inside the n-th call of a callback. */
 export interface Interruption {
   readonly inside: 'next' | 'project' | 'finalize';
   readonly nth: number;
-  /** What is pushed goes into a hot source only. */
+  /** Values are pushed only into a hot source. */
   readonly does: 'unsubscribe' | 'push' | 'complete' | 'error';
 }
 
@@ -31,7 +31,7 @@ export interface Scenario {
   readonly hot: boolean;
   readonly concurrency: number;
   readonly source: Timeline;
-  /** A value gets the plan at its own place, modulo the length. */
+  /** The plan of the n-th value has the index n modulo the length. */
   readonly inners: readonly InnerPlan[];
   /** Unsubscribe at this frame. */
   readonly unsubscribeAt: number | undefined;
@@ -86,7 +86,7 @@ function interruptions(
   );
 }
 
-/** Scripts in which these things are done from inside callbacks. */
+/** Scripts with the given actions inside callbacks. */
 export function scenario(...does: readonly Interruption['does'][]): fc.Arbitrary<Scenario> {
   return fc.record({
     hot: fc.boolean(),
@@ -101,7 +101,7 @@ export function scenario(...does: readonly Interruption['does'][]): fc.Arbitrary
   });
 }
 
-/** The same with dozens of values, most of which come at once. @param most the highest concurrency */
+/** Scripts with dozens of values, most of them at once. @param most the highest concurrency */
 export function crowded(
   most: number,
   ...does: readonly Interruption['does'][]

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** Bytes that are alive after a full collection: objects, and the buffers of typed arrays. */
+/** The bytes in use after a full garbage collection: objects, and buffers of typed arrays. */
 export function aliveBytes(): number {
   collect();
   collect();
@@ -13,9 +13,9 @@ export function aliveBytes(): number {
 }
 
 /**
- * The least of up to five measurements, in bytes. Once in a while V8 compiles or moves something of
- * its own in the middle of one: what each request leaves behind is in all five.
- * @param bound a measurement below it is the last: the least cannot be above it any more
+ * The least of up to five measurements, in bytes. V8 sometimes allocates memory of its own during a
+ * measurement, but memory that each request leaks is in all five.
+ * @param bound a measurement below it ends the series, since the least is then below it too
  */
 export async function leastBytes(
   bound: number,
@@ -26,7 +26,7 @@ export async function leastBytes(
   return least;
 }
 
-/** Bytes that are alive after `work` and were not before it: the least of up to five times. */
+/** The bytes that `work` leaves in use: the least of up to five measurements. */
 export function leastGrowth(bound: number, work: () => unknown): Promise<number> {
   return leastBytes(bound, async () => {
     const before = aliveBytes();
@@ -35,9 +35,9 @@ export function leastGrowth(bound: number, work: () => unknown): Promise<number>
   });
 }
 
-/** How much the later half of some sizes is above the earlier one, without what comes and goes. */
+/** The growth from the earlier half of some sizes to the later half, without short-lived memory. */
 export function growthOf(sizes: readonly number[]): number {
   const half = Math.floor(sizes.length / 2);
-  // The first ones are those of a program that is being compiled.
+  // Skip the first sizes, during which code is being compiled.
   return Math.min(...sizes.slice(half)) - Math.min(...sizes.slice(Math.floor(half / 2), half));
 }

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
 
-/** How `rxjs` is found: the same types, the same code, in one file. */
+/** The entry of `rxjs`: the same types, and its code in one file. */
 const RXJS = {
   name: 'rxjs',
   exports: {
@@ -12,9 +12,9 @@ const RXJS = {
 };
 
 /**
- * Fills a folder of packages with links to those of another. Only `rxjs` becomes one file: Node reads
- * more than two hundred of it whenever a program starts, which the tests do hundreds of times.
- * `test/package.test.ts` installs it as it is.
+ * Fills a folder of packages with links to another folder's packages, except that `rxjs` becomes
+ * one file: Node reads more than two hundred of its files at each start of a program, and the tests
+ * start hundreds of programs. `test/package.test.ts` installs the unchanged `rxjs`.
  */
 export async function linkPackages(from: string, to: string): Promise<void> {
   await mkdir(join(to, 'rxjs/dist'), { recursive: true });

@@ -15,7 +15,7 @@ export interface Installation {
   readonly project: string;
   /** The project's `package.json`. */
   readonly manifest: object;
-  /** Folders of the packages that are installed beside it, so that nothing needs a network. */
+  /** Folders of packages to install with it, so that no network is needed. */
   readonly peers: readonly string[];
 }
 

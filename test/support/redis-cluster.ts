@@ -17,7 +17,9 @@ interface Node {
 /** A cluster of three masters without replicas. */
 export interface RedisCluster {
   readonly ports: readonly number[];
-  /** Moves the slot of a key to another master, while it is in use. @returns how many keys were moved */
+  /**
+   * Moves the slot of a key to another master while it is in use. @returns the number of moved keys
+   */
   moveSlotOf(key: string): Promise<number>;
   stop(): Promise<void>;
 }
@@ -85,7 +87,7 @@ async function moveSlot(nodes: readonly Node[], key: string): Promise<number> {
     node.admin.sendCommand(['CLUSTER', 'SETSLOT', `${slot}`, ...how]);
   await setSlot(to, 'IMPORTING', from.id);
   await setSlot(from, 'MIGRATING', to.id);
-  // Key by key, so that a script finds some of them here and some there.
+  // Move the keys one by one, so that a script finds the keys on both masters.
   for (let moved = 0; ; moved += 1) {
     const list = await from.admin.sendCommand(['CLUSTER', 'GETKEYSINSLOT', `${slot}`, '1']);
     const [next] = list as unknown as string[];

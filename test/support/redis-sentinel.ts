@@ -12,11 +12,11 @@ import { type Redis, startRedis } from './redis.ts';
 
 const READY_MS = 20_000;
 
-/** A master with one replica, and a sentinel that lets the replica take over. */
+/** A master with one replica, and a sentinel that promotes the replica. */
 export interface RedisSentinel {
-  /** That of the sentinel. */
+  /** The port of the sentinel. */
   readonly port: number;
-  /** What the sentinel calls the master. */
+  /** The sentinel's name of the master. */
   readonly name: string;
   readonly master: Redis;
   stop(): Promise<void>;
@@ -54,7 +54,7 @@ export async function startRedisSentinel(): Promise<RedisSentinel> {
   return { port, name, master, stop };
 }
 
-/** Waits until the sentinel has found a replica that is in step with its master. */
+/** Waits until the sentinel has found a replica that is in sync with its master. */
 async function knowsReplica(port: number, name: string): Promise<void> {
   const reconnectStrategy = () => 50;
   const client = createClient({ socket: { host: '127.0.0.1', port, reconnectStrategy } });

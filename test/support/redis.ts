@@ -11,19 +11,22 @@ import { ended } from '../dashboards/programs.ts';
 
 const START_MS = 20_000;
 
-/** A `redis-server` of a test's own, with its data in a folder that goes with it. */
+/** A private `redis-server` of a test, with its data in a temporary folder. */
 export interface Redis {
   readonly port: number;
   readonly url: string;
   readonly process: ChildProcess;
-  /** Ends it at once, as a crash would. */
+  /** Kills the server, as a crash would. */
   kill(): Promise<void>;
-  /** Starts it again at the same port, with what it kept, or with nothing. */
+  /** Starts the server again at the same port, with its stored data, or without data. */
   restart(how?: { isEmpty: boolean }): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** @param settings arguments of `redis-server`, such as `['--appendonly', 'yes']`. Default: it keeps nothing. */
+/**
+ * @param settings arguments of `redis-server`, such as `['--appendonly', 'yes']`. Default: it
+ * stores nothing.
+ */
 export async function startRedis(settings: readonly string[] = ['--save', '']): Promise<Redis> {
   const dir = await mkdtemp(join(tmpdir(), 'headgate-redis-'));
   const port = await freePort();
@@ -62,7 +65,7 @@ export async function startRedis(settings: readonly string[] = ['--save', '']): 
   };
 }
 
-/** Waits until it answers a PING: it may still read its data. */
+/** Waits until the server answers a PING: it may still be loading its data. */
 async function accepting(port: number, child: ChildProcess): Promise<void> {
   const giveUpAt = Date.now() + START_MS;
   while (Date.now() < giveUpAt) {
@@ -80,7 +83,7 @@ function pongs(port: number): Promise<boolean> {
       socket.destroy();
       resolve(isReady);
     };
-    // With a password it answers that it wants one: it is there.
+    // A server with a password answers with an error, and is ready too.
     socket.once('data', (data) => tell(/^(\+PONG|-NOAUTH)/.test(`${data}`)));
     socket.once('error', () => tell(false));
   });

@@ -15,7 +15,7 @@ import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import type { Clock, Timer } from '../../src/util/clock.ts';
 import { originOf } from './waiter.ts';
 
-/** A clock that counts what is asked of it. */
+/** A clock that counts its calls. */
 export class CountedClock implements Clock {
   reads = 0;
   timers = 0;
@@ -38,7 +38,7 @@ export interface RuledOptions extends QueueOptions {
   readonly check?: GateRules['check'];
 }
 
-/** Gates in virtual time that share a queue's options, and tickets for them, numbered from 0. */
+/** Gates in virtual time that share the options of a queue, and tickets numbered from 0. */
 export function ruledGates({
   isPrioritized = false,
   instrumentation,
@@ -65,7 +65,7 @@ export function ruledGates({
     return made;
   };
   const slotGate = (limit: number) => gate('concurrency', new ConcurrencyPolicy(limit, 1));
-  /** So many bytes in each second. */
+  /** A limit of bytes in each second. */
   const byteRateGate = (limit: number, onLimit: OnLimit = 'wait') => {
     const facts: PolicyEvent[] = [];
     const limits = new RateLimits({ bytes: { limit, windowMs: 1_000 } });

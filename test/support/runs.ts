@@ -1,12 +1,12 @@
 export const isLong = Boolean(process.env.TEST_LONG);
 
-/** `npm run test:long` draws so many times as many cases as `npm test`. */
+/** The number of cases in `npm run test:long`, as a multiple of that in `npm test`. */
 export const LONGER = 33;
 
-/** For how long a test may draw them, in ms. */
+/** The time limit of such a test, in ms. */
 export const LONG_MS = 7_200_000;
 
-/** How many cases to draw, where `npm test` draws `count`. */
+/** The number of cases to draw; `count` in `npm test`. */
 export function runs(count: number): number {
   return isLong ? count * LONGER : count;
 }

@@ -2,21 +2,21 @@ import fc from 'fast-check';
 import { afterAll, beforeEach, vi } from 'vitest';
 import { seededRandom } from '../../src/simulator/random.ts';
 
-/** `npm run test:fresh` draws new cases at each run; `npm test` repeats the same ones. */
+/** `npm run test:fresh` draws new cases at each run; `npm test` always draws the same. */
 const { TEST_SEED = '1' } = process.env;
 
 fc.configureGlobal({
-  // Generated scripts are as long as their `maxLength` says; ten steps, the default, find little.
+  // Generate scripts up to their `maxLength`: with the default size of ten steps they find little.
   defaultSizeToMaxWhenMaxSpecified: true,
   ...(TEST_SEED !== 'fresh' && { seed: Number(TEST_SEED) }),
 });
 
-// Jitter is chance: a test that passes with one draw and fails with another tells nothing.
+// Make jitter repeatable, so that tests do not pass or fail at random.
 beforeEach(() => {
   Math.random = seededRandom(1);
 });
 
-// Files follow each other in one process: what one of them replaces is not there for the next.
+// Test files share a process: restore what a file has replaced.
 afterAll(() => {
   vi.restoreAllMocks();
   vi.unstubAllGlobals();

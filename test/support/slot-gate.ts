@@ -9,9 +9,9 @@ export interface SlotGate {
   readonly clock: ManualClock;
   readonly slots: ConcurrencyPolicy;
   readonly gate: Gate<ConcurrencyPolicy>;
-  /** A ticket that nobody holds; numbered from 0. */
+  /** Makes a ticket without a listener. Tickets are numbered from 0. */
   readonly ticket: (bytes?: number) => Ticket<number>;
-  /** Until when the provider's mode is throttled. */
+  /** The end of throttled mode. */
   readonly mode: { throttledUntil: number };
 }
 

@@ -4,8 +4,8 @@ import { dirname, resolve } from 'node:path';
 import type { ParsedStack } from 'vitest';
 
 /**
- * Makes a frame of a stack in a compiled file one of its source. Node would do so too, with
- * `--enable-source-maps`: then each error that is made takes longer, and tests take a tenth more.
+ * Maps a stack frame of a compiled file to its source. Node's `--enable-source-maps` does this too,
+ * but slows down each new error, so that the tests take a tenth longer.
  */
 export function sourceFrame(_error: unknown, frame: ParsedStack): void {
   const file = `${frame.file}.map`;

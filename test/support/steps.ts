@@ -2,8 +2,8 @@ import { expect } from 'vitest';
 import { runs } from './runs.ts';
 
 /**
- * How many generated steps each fuzzer plays in `npm test`, at least: four standard deviations less
- * than were counted, since other seeds draw scripts of other lengths.
+ * The least number of generated steps that each fuzzer plays in `npm test`: the counted number
+ * minus four standard deviations, since other seeds draw scripts of other lengths.
  */
 export const LEAST_STEPS = {
   'laws, limiter': 35_000,
@@ -27,7 +27,7 @@ export function stepCount(fuzzer: keyof typeof LEAST_STEPS) {
     add: (steps: readonly unknown[]) => {
       count += steps.length;
     },
-    /** To be called when no script has failed: to make one shorter would have added some. */
+    /** Called if no script has failed: shrinking a failed script adds steps. */
     expectEnough: () => expect(count, fuzzer).toBeGreaterThanOrEqual(runs(LEAST_STEPS[fuzzer])),
   };
 }

@@ -5,7 +5,7 @@ import type { RequestCost } from '../../src/policies/policy.ts';
 import type { AdmissionCallback } from '../../src/queue/waiting-requests.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 
-/** What tickets need around them: a clock that stands still, and four bytes a token. */
+/** The context of tickets: a clock that stands still, and four bytes a token. */
 export function originOf(
   clock = new ManualClock(),
   instrumentation?: Instrumentation,
@@ -17,7 +17,7 @@ export function originOf(
   };
 }
 
-/** Makes tickets that are numbered from 0, their value being their number. */
+/** Makes tickets numbered from 0, with their number as value. */
 export function ticketMaker(
   clock: ManualClock,
   instrumentation?: Instrumentation,
@@ -31,14 +31,14 @@ export function ticketMaker(
   };
 }
 
-/** Somebody who waits for any number of tickets, and remembers in which order they came. */
+/** A listener of any number of tickets, which records the order of their admission. */
 export class Waiter implements AdmissionCallback {
   gone = false;
   queued = 0;
   readonly tickets: Ticket[] = [];
   readonly #then: (ticket: Ticket) => void;
 
-  /** @param then what it does in the very turn in which it is told */
+  /** @param then called in the same turn as the admission */
   constructor(then: (ticket: Ticket) => void = () => {}) {
     this.#then = then;
   }
@@ -48,13 +48,13 @@ export class Waiter implements AdmissionCallback {
     this.#then(ticket);
   }
 
-  /** The numbers of those that were admitted, in order. */
+  /** The numbers of admitted tickets, in order. */
   get order(): unknown[] {
     return this.tickets.map((ticket) => ticket.value);
   }
 }
 
-/** A receiver that makes tickets when it is their turn. */
+/** A receiver that makes tickets when their turn comes. */
 export class LateWaiter extends Waiter {
   readonly #make: (item: unknown, arrivedAt: number) => Ticket | undefined;
 
@@ -71,8 +71,8 @@ export class LateWaiter extends Waiter {
   }
 }
 
-/** A request of some size, for policies that are asked without a ticket. */
+/** The cost of a request of some size, for policies without a ticket. */
 export const demand = (bytes = 0): RequestCost => ({ bytes, tokens: 0 });
 
-/** A provider's mode that tests set by hand. */
+/** A provider mode that tests set by hand. */
 export const modeUntil = (throttledUntil: number) => ({ throttledUntil });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, vi } from 'vitest';
 
 /**
- * Keeps what each test warns of from the terminal.
+ * Collects the warnings of each test instead of printing them.
  * @returns the warnings of the present test
  */
 export function keepWarnings(): readonly string[] {

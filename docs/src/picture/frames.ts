@@ -1,18 +1,20 @@
 import { type Line, Terminal } from './terminal.ts';
 
-/** A piece of output, and when it came. */
+/** A piece of output with its time. */
 export interface Output {
   readonly atMs: number;
   readonly text: string;
 }
 
-/** What stood on the terminal from a time on. */
+/** The terminal's content from a time on. */
 export interface Frame {
   readonly atMs: number;
   readonly screen: readonly Line[];
 }
 
-/** The screens of a run, at least so far apart; the last one is always there. */
+/**
+ * The screens of a run, with a least time between two of them. The last screen is always included.
+ */
 export function framesOf(
   outputs: readonly Output[],
   columns: number,

@@ -15,7 +15,7 @@ const APART_MS = 500;
 const FIRST = 'A simulated provider';
 /** The time from the command to that output. */
 const START_MS = 500;
-/** What the demo says when it only waits for Ctrl-C. */
+/** The line that the demo prints when it only waits for Ctrl-C. */
 const HELD = 'until Ctrl-C';
 const CTRL_C = '\x03';
 

@@ -6,7 +6,7 @@ const CHARACTER_PX = 7.83;
 const LINE_PX = 18;
 const MARGIN_PX = 16;
 const BAR_PX = 28;
-/** The run is shown so many times faster than it was, and its end for so long. */
+/** The speed of the picture compared with the run, and how long the end is shown. */
 const SPEED = 2.5;
 const END_MS = 8_000;
 
@@ -21,8 +21,8 @@ const FILLS: Readonly<Record<Look, string>> = {
 };
 
 /**
- * A run in a terminal as a moving picture. What stands still is drawn once; each line is there while
- * it is so. Where pictures do not move, only the end is seen.
+ * Draws a run in a terminal as an animated picture. A line that does not change is drawn once. A
+ * viewer without animation shows only the end.
  */
 export function svgOf(frames: readonly Frame[], columns: number): string {
   const rows = Math.max(...frames.map(({ screen }) => screen.length));
@@ -52,12 +52,12 @@ export function svgOf(frames: readonly Frame[], columns: number): string {
   ].join('\n')}\n`;
 }
 
-/** A line in one place, from one frame to the first in which it has changed. */
+/** A line at one position, from one frame until the frame in which it changes. */
 interface Piece {
   readonly row: number;
   readonly line: Line;
   readonly fromMs: number;
-  /** undefined: it is there at the end. */
+  /** The time at which the line changes; undefined: it is visible at the end. */
   readonly toMs: number | undefined;
 }
 
@@ -81,7 +81,7 @@ function textOf(line: Line): string {
   return line.map(({ text, look }) => `${look}:${text}`).join('');
 }
 
-/** Visible in a part of each round. */
+/** An animation that shows a line during a part of each cycle. */
 function shown(from: number, to: number, totalMs: number): string {
   const times = from === 0 ? [0, to] : [0, from, to];
   const values = from === 0 ? ['visible', 'hidden'] : ['hidden', 'visible', 'hidden'];
@@ -102,7 +102,7 @@ function spans(line: Line): string {
     .join('');
 }
 
-/** Spaces that a browser would draw as one, or not at all, are no-break spaces. */
+/** Replaces spaces that a browser would collapse by no-break spaces. */
 function escaped(text: string): string {
   return text
     .replaceAll(/ {2,}|^ | $/g, (spaces) => '\u00a0'.repeat(spaces.length))

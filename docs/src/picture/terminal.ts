@@ -1,4 +1,4 @@
-/** A stretch of text of one look. */
+/** A piece of text with one style. */
 export interface Run {
   readonly text: string;
   readonly look: Look;
@@ -9,7 +9,7 @@ export type Look = 'plain' | 'strong' | 'faint' | 'good' | 'warn' | 'bad' | 'acc
 export type Line = readonly Run[];
 
 const ESCAPE = String.fromCharCode(27);
-/** The sequences that the demo writes: looks, rows up, and to clear what follows. */
+/** The control sequences that the demo writes: styles, cursor up, and clearing what follows. */
 const TOKEN = new RegExp(`${ESCAPE}\\[([?\\d;]*)([A-Za-z])|[\\r\\n]|[^${ESCAPE}\\r\\n]+`, 'g');
 
 const LOOKS: Readonly<Record<string, Look>> = {
@@ -23,15 +23,15 @@ const LOOKS: Readonly<Record<string, Look>> = {
 };
 
 /**
- * What a terminal shows after some output: line breaks, returns, cleared and full lines, lines that
- * are drawn anew, bold, faint and coloured text.
+ * The content of a terminal after some output, with line breaks, carriage returns, cleared, full
+ * and rewritten lines, and bold, faint and coloured text.
  */
 export class Terminal {
   private readonly lines: Run[][] = [[]];
-  /** Where the cursor is. */
+  /** The row of the cursor. */
   private row = 0;
   private look: Look = 'plain';
-  /** The next text replaces the line. */
+  /** Whether the next text replaces the line. */
   private isAtStart = false;
   private readonly columns: number;
 

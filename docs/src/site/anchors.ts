@@ -1,6 +1,6 @@
 /**
- * The anchor of a heading, as GitHub makes it: lower case, hyphens for spaces, no punctuation. Of
- * headings that are alike, the second has `-1` behind it.
+ * The anchor of a heading, as GitHub makes it: lower case, hyphens for spaces, no punctuation. If
+ * two headings have the same text, the anchor of the second ends with `-1`.
  */
 export function anchorOf(heading: string): string {
   return heading

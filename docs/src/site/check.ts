@@ -1,4 +1,6 @@
-/** Says which links of the built site lead nowhere, and fails then: the last step of `npm run docs`. */
+/**
+ * Prints dead links of the built site, and fails if there are any: the last step of `npm run docs`.
+ */
 import { join } from 'node:path';
 import { deadLinksIn } from './dead-links.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 const LINK = /<(?:a|img|link|script)\b[^>]*?\b(?:href|src)="([^"]*)"/g;
 const ANCHOR = /\bid="([^"]+)"/g;
 
-/** The links within a built site that lead nowhere: to no file, or to no anchor of that file. */
+/** The dead links within a built site: their file or anchor does not exist. */
 export function deadLinksIn(folder: string): readonly string[] {
   const pages = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((file) => file.replaceAll('\\', '/'))

@@ -14,7 +14,7 @@ export interface NavigationGroup {
 }
 
 /**
- * The navigation that a list of pages holds: each line that is bold alone begins a group, and each
+ * Reads the navigation from a list of pages: a line of bold text begins a group, and each
  * link of the list below it is one of its links.
  *
  * @param path of that list, from the root of the repository

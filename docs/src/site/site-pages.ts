@@ -1,6 +1,6 @@
 import { dirname, join, normalize, relative } from 'node:path/posix';
 
-/** The pages of the site that have another name there than in the repository. */
+/** The pages whose name on the site differs from that in the repository. */
 const NAMED: Readonly<Record<string, string>> = {
   'README.md': 'index.md',
   'docs/README.md': 'pages.md',
@@ -21,8 +21,8 @@ export function sitePathOf(page: string): string {
 }
 
 /**
- * A page as the site has it: links lead to the pages of the site, and pictures to its copies of
- * them. What the site does not have (files of code) is named, but is no link.
+ * A page for the site, whose links lead to pages of the site, and whose pictures are the site's
+ * copies. Files that the site does not have (code) are named without a link.
  *
  * @param pages the paths of all pages, from the root of the repository
  */
@@ -41,7 +41,7 @@ export function sitePageOf(path: string, text: string, pages: ReadonlySet<string
   return outsideCode(text, (part) => part.replaceAll(LINK, link));
 }
 
-/** Changes what stands outside code; a link around code is outside. */
+/** Changes the text outside of code. A link around code counts as outside. */
 function outsideCode(text: string, change: (part: string) => string): string {
   const kept: string[] = [];
   const hidden = text.replaceAll(CODE, (code) => `\u0000${kept.push(code) - 1}\u0000`);

@@ -6,10 +6,10 @@ import type {
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import type { Series } from '../../../test/dashboards/programs.ts';
 
-/** Grafana's classic palette, in which series without a colour of their own are drawn. */
+/** Grafana's classic palette, the colours of series without their own colour. */
 const PALETTE = ['#73BF69', '#F2CC0C', '#8AB8FF', '#FF780A', '#F2495C', '#5794F2', '#B877D9'];
 
-/** What the options of a panel say of one series. */
+/** The look of one series, according to the panel's options. */
 export interface Field {
   readonly name: string;
   readonly points: readonly (readonly [time: number, value: number])[];
@@ -48,7 +48,7 @@ export function legendOf(format: string, metric: Series['metric']): string {
   return format.replace(/\{\{\s*(\w+)\s*\}\}/g, (_, label: string) => metric[label] ?? '');
 }
 
-/** The properties that overrides give a series; later rules outweigh earlier ones. */
+/** The properties of a series by overrides. Later rules take precedence. */
 function overridesOf({ fieldConfig }: Panel, name: string): Map<string, unknown> {
   const found = new Map<string, unknown>();
   for (const { matcher, properties } of fieldConfig?.overrides ?? []) {
@@ -63,7 +63,7 @@ function overridesOf({ fieldConfig }: Panel, name: string): Map<string, unknown>
   return found;
 }
 
-/** Series that are alike have lighter and darker shades of one colour. */
+/** Gives similar series lighter and darker shades of one colour. */
 function shadeOf(colour: string, place: number): string {
   const factor = [1, 0.75, 1.25, 0.6, 1.4][place % 5] ?? 1;
   return colour.replace(/[0-9a-f]{2}/gi, (part) =>
@@ -91,7 +91,7 @@ export function fieldOf(panel: Panel, name: string, series: Series, place: numbe
   };
 }
 
-/** What a value is called, and its colour, where words are there for it. */
+/** The text and the colour of a value, if the panel maps it to a text. */
 export function mapped(
   { mappings = [] }: FieldOptions,
   value: number | undefined,

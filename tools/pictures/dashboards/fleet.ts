@@ -1,4 +1,4 @@
-/** Processes that share the limits of one key through a `redis-server` of their own. */
+/** Runs processes that share the limits of one key through a private `redis-server`. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -7,10 +7,10 @@ import { redisStore } from 'headgate/redis';
 import { createClient } from 'redis';
 import { startRedis } from '../../../test/support/redis.ts';
 
-/** How long each pauses between its requests, in ms: loads differ. */
+/** The pause of each process between its requests, in ms. The loads differ. */
 const WORKERS_EVERY_MS = [180, 260, 420];
 
-/** When the store stands still, after the start, and for how long, in ms. */
+/** When the store is stopped after the start, and for how long, in ms. */
 const AWAY_FROM_MS = 30_000;
 const AWAY_MS = 6_000;
 
@@ -19,12 +19,12 @@ const KILL_AT_MS = 62_000;
 
 export interface Fleet {
   readonly redisUrl: string;
-  /** The pages of metrics of the workers. */
+  /** The addresses of the workers' metrics pages. */
   readonly urls: readonly string[];
   stop(): Promise<void>;
 }
 
-/** The store of the key, as one process sees it. */
+/** A connection of one process to the store. */
 export async function openStore(url: string): Promise<{ shared: SharedStore; close(): void }> {
   const client = createClient({
     url,
@@ -39,7 +39,7 @@ export async function openStore(url: string): Promise<{ shared: SharedStore; clo
   };
 }
 
-/** Starts the store and the workers; the store stands still for some seconds, and a worker is killed. */
+/** Starts the store and the workers; stops the store for some seconds, and kills a worker. */
 export async function startFleet(): Promise<Fleet> {
   const redis = await startRedis();
   const file = fileURLToPath(new URL('worker.js', import.meta.url));
@@ -62,7 +62,7 @@ export async function startFleet(): Promise<Fleet> {
   };
 }
 
-/** The address that a worker says once it runs. */
+/** The address that a worker prints when it runs. */
 async function urlOf(worker: ChildProcess): Promise<string> {
   const failed = once(worker, 'exit').then(([code]) => {
     throw new Error(`a worker ended with ${code}`);

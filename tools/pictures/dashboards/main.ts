@@ -1,8 +1,9 @@
 /**
  * Draws both dashboards from the answers of a real Prometheus to every query of every panel, for a
- * real run of 75 s of several processes on one Redis: `npm run pictures:dashboards [folder]`. It draws what the options of a panel
- * say: units, words and colours of states, levels, stacks, axes, legends. Look at both pictures
- * after each change of a panel. Needs `prometheus` and `redis-server`, which Debian has.
+ * real run of 75 s of several processes on one Redis: `npm run pictures:dashboards [folder]`. It
+ * follows the options of a panel: units, texts and colours of states, levels, stacks, axes,
+ * legends. Look at both pictures after each change of a panel. Needs `prometheus` and
+ * `redis-server`, which Debian has.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +20,7 @@ import { INK, picture, text } from './svg.ts';
 
 const RUN_SECONDS = 75;
 const STEP = 2;
-/** As far apart as Grafana asks for annotations at the least. */
+/** The smallest interval at which Grafana queries annotations. */
 const MARK_STEP = 5;
 const WIDTH = 1_440;
 /** Grafana's grid: 24 columns, and rows of 30 px with gaps of 8. */
@@ -40,7 +41,7 @@ interface Target {
   readonly instant?: boolean;
 }
 
-/** One run, as it is asked about. */
+/** One run, for queries. */
 interface Asked {
   readonly prometheus: Prometheus;
   readonly limiter: string;
@@ -69,7 +70,7 @@ async function fieldsOf(panel: Panel, asked: Asked): Promise<Field[]> {
   return fields;
 }
 
-/** When the annotations of a dashboard hold. */
+/** The times of a dashboard's annotations. */
 async function marksOf({ annotations }: Dashboard, asked: Asked): Promise<Mark[]> {
   const marks: Mark[] = [];
   for (const { target, iconColor = INK, builtIn } of annotations.list ?? []) {
@@ -126,5 +127,5 @@ try {
   await prometheus.stop();
   await run.stop();
 }
-// Requests that still wait for a provider would keep the process.
+// Exit here: requests that still wait for a provider keep the process alive.
 process.exit();

@@ -117,7 +117,7 @@ function drawHeatMap({ panel, fields, from, to }: Drawn, box: Box): string {
   if (used.length === 0) return nothing(optionsOf(panel).noValue, box);
   const most = Math.max(...cells.flat().map(([, value]) => value));
   const height = (box.h - 20) / (high - low + 1);
-  // A row has a value every so many seconds.
+  // The interval between the values of a row, in seconds.
   const [first, second] = fields[0]?.points ?? [];
   const apart = (second?.[0] ?? 1) - (first?.[0] ?? 0);
   const width = ((box.w - 60) / (to - from + apart)) * apart;

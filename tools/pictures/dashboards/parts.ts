@@ -2,13 +2,13 @@ import type { Panel } from '@grafana/grafana-foundation-sdk/dashboard';
 import type { Field } from './fields.ts';
 import { type Box, INK, QUIET, rect, text } from './svg.ts';
 
-/** A time that is marked in all graphs. */
+/** A time marked in all graphs. */
 export interface Mark {
   readonly time: number;
   readonly colour: string;
 }
 
-/** What a panel is drawn from. */
+/** The data of a panel. */
 export interface Drawn {
   readonly panel: Panel;
   readonly fields: readonly Field[];

@@ -6,7 +6,7 @@ import { SHARED_LIMITS } from './shared-limits.ts';
 
 const REQUEST = { inputTokens: 120, maxTokens: 400, outputTokens: 300, bytes: 1_700 };
 
-/** Names of the limiters, of which the second is looked at in depth. */
+/** The names of the limiters. The second is the one that the dashboard "why slow" shows. */
 export const LIMITERS = ['batch', 'chat'];
 
 function callOf(options: ProviderOptions): () => Promise<unknown> {
@@ -32,16 +32,17 @@ function send(limiter: Limiter, call: () => Promise<unknown>, everyMs: number): 
 }
 
 interface Run {
-  /** The pages of metrics of all processes. */
+  /** The addresses of the metrics pages of all processes. */
   readonly urls: Fleet['urls'];
   stop(): Promise<void>;
 }
 
 /**
- * A run with everything that the dashboards tell: a limiter whose provider answers 429 for some
- * seconds, is out for others, and fails now and then; and one with limits of its own and a circuit
- * breaker, which opens, and which other processes share through a Redis. @returns where the metrics
- * are, and what ends it
+ * Starts a run with everything that the dashboards show: a limiter whose provider answers 429 for
+ * some seconds, is unreachable for others, and fails now and then; and a limiter with configured
+ * limits and a circuit breaker, which opens, and whose limits other processes share through a
+ * Redis.
+ * @returns the addresses of the metrics, and a function that ends the run
  */
 export async function startRun(): Promise<Run> {
   const fleet = await startFleet();

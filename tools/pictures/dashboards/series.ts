@@ -76,7 +76,7 @@ function legendOf({ options }: Drawn['panel']): { placement?: string; calcs?: re
   );
 }
 
-/** The name of a series with what its legend calculates. */
+/** The name of a series with the calculations of its legend. */
 function entryOf(
   panel: Drawn['panel'],
   { name, points, unit }: Field,
@@ -105,7 +105,7 @@ function linesOf(entries: readonly (readonly [string, string])[], width: number)
   return lines;
 }
 
-/** Parts of a series without a gap. */
+/** The parts of a series between gaps. */
 function runsOf({ points }: Field): (readonly [number, number])[][] {
   const step = Math.min(...points.slice(1).map(([time], at) => time - (points[at]?.[0] ?? 0)));
   const runs: (readonly [number, number])[][] = [];

@@ -35,7 +35,10 @@ export function text(
   return `<text x="${round(x)}" y="${round(y)}" fill="${colour}" font-size="${round(size)}"${place}${stroke}>${escaped(said)}</text>`;
 }
 
-/** Steps from point to point, which are shorter to write than the points; none where it is straight. */
+/**
+ * A path of relative steps, which is shorter than absolute points. Points within horizontal lines
+ * are left out.
+ */
 function pathOf(points: readonly (readonly [number, number])[]): string {
   const rounded = points.map(([x, y]) => [Math.round(x), Math.round(y)] as const);
   const kept = rounded.filter(([, y], at) => {

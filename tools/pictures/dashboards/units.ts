@@ -18,7 +18,7 @@ function seconds(value: number): string {
   return `${trimmed(value / 3_600, undefined)} hours`;
 }
 
-/** Whole parts, largest first: `1m 20s`. */
+/** A duration in whole units, the largest first: `1m 20s`. */
 function duration(value: number): string {
   const whole = Math.round(value);
   const parts = [

@@ -1,4 +1,7 @@
-/** One worker of the shared key: `node worker.js REDIS_URL EVERY_MS`. It says where its metrics are. */
+/**
+ * One worker of the shared key: `node worker.js REDIS_URL EVERY_MS`. Prints the address of its
+ * metrics.
+ */
 import { createLimiter } from 'headgate';
 import { createProvider } from 'headgate/simulator';
 import { startTelemetry } from 'headgate/telemetry';

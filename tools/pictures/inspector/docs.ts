@@ -1,5 +1,5 @@
 /**
- * Takes the pictures of the inspector that the documentation shows, of a pipeline that really runs:
+ * Takes the documentation's pictures of the inspector, from a real pipeline:
  * `npm run pictures:docs`. Look at them before they are committed.
  */
 import { fork } from 'node:child_process';
@@ -12,7 +12,7 @@ import { openBrowser, showsRetried } from './browser.ts';
 const FOLDER = join('docs', 'images');
 const SCENE = 'storm';
 const RUN_MS = 25_000;
-/** Until an opened request is drawn. */
+/** The time until an opened request is drawn. */
 const SETTLE_MS = 1_500;
 const WIDTH = 1_180;
 

@@ -1,5 +1,5 @@
 /**
- * Draws the inspector in every state that it has, from pipelines that really run:
+ * Draws the inspector in each of its states, from real pipelines:
  * `npm run pictures:inspector [scene ...]` puts pictures of 1280 and 400 px, light and dark, into
  * `build/pictures/inspector`. Look at all of them after each change of the page.
  */
@@ -15,19 +15,19 @@ import { running, SCENES, type Scene } from './scenes.ts';
 const FOLDER = join('build', 'pictures', 'inspector');
 const WIDTHS = [1280, 400];
 const THEMES = ['light', 'dark'];
-/** Scenes that run at a time. */
+/** The number of scenes that run at a time. */
 const AT_ONCE = 2;
-/** Until a chart has its new size and colours. */
+/** The time until a chart has its new size and colours. */
 const SETTLE_MS = 1_200;
 
-/** In a process of its own: the inspector shows all limiters of its process. */
+/** Runs each scene in its own process, since the inspector shows all limiters of its process. */
 async function play(name: string): Promise<void> {
   const scene = sceneOf(name);
   const isOpen = scene.isOpen === true;
   const inspector = await startInspector({ port: 0, controls: isOpen, showValues: isOpen });
   scene.start();
   process.send?.(inspector.url);
-  // Until it is killed, or the picture has no taker any more.
+  // The scene runs until it is killed or its parent is gone.
   process.on('disconnect', () => process.exit());
   setInterval(() => {}, 60_000);
 }
@@ -43,7 +43,7 @@ function sceneOf(name: string): Scene {
 async function draw(name: string): Promise<void> {
   const scene = sceneOf(name);
   const player = fork(fileURLToPath(import.meta.url), ['--play', name]);
-  // A page behind another one is not drawn.
+  // Open a browser for each scene, because a page behind another one is not drawn.
   const browser = await openBrowser();
   try {
     const url = await new Promise<string>((resolve, reject) => {

@@ -4,24 +4,24 @@ import { memoryStore, type SharedStore } from 'headgate/advanced';
 import { createProvider, type ProviderOptions } from 'headgate/simulator';
 import { from, range } from 'rxjs';
 
-/** A state of the inspector that is looked at, and what brings a real pipeline into it. */
+/** A state of the inspector, and the code that brings a real pipeline into it. */
 export interface Scene {
   /** Starts the requests. */
   start(): void;
-  /** The word of the badge that the page must show before it is drawn; none: there is no badge. */
+  /** The badge that the page must show before the picture is taken; undefined: no badge. */
   readonly badge: string | undefined;
-  /** How long it runs at least, so that the time lines have something to show, in ms. */
+  /** The least time that the scene runs, in ms, so that the time lines have content. */
   readonly runsMs?: number;
-  /** Whether the first request of the list that was sent again is opened. */
+  /** Whether the first retried request of the list is opened. */
   readonly opensRetry?: boolean;
-  /** Whether the page may change something, and shows values. */
+  /** Whether the page has controls and shows values. */
   readonly isOpen?: boolean;
 }
 
 const REQUEST = { inputTokens: 120, maxTokens: 400, outputTokens: 300, bytes: 2_000 };
 const LATENCY = { meanMs: 300, sigma: 0.4 };
 
-/** What a limiter of nobody would lose: requests go on for as long as the process does. */
+/** Keeps limiters from being garbage-collected, so that requests go on until the process ends. */
 const limiters: unknown[] = [];
 
 function keep<L>(limiter: L): L {
@@ -41,7 +41,7 @@ function callOf(options: ProviderOptions): () => Promise<unknown> {
   };
 }
 
-/** Sends some requests every so many milliseconds. */
+/** Sends some requests at an interval in milliseconds. */
 function send(limiter: Limiter, call: () => Promise<unknown>, everyMs: number, each = 1): void {
   setInterval(() => {
     for (let request = 0; request < each; request += 1) run(limiter, call);
@@ -52,7 +52,7 @@ function run(limiter: Limiter, call: () => Promise<unknown>): void {
   limiter.run(call, { bytes: REQUEST.bytes, tokens: 420 }).catch(() => {});
 }
 
-/** Requests go well until then, and are turned away after it. */
+/** Requests succeed until a time, and are rejected after it. */
 function failing(status: 429 | 500 | 503, retryAfterMs?: number): ProviderOptions {
   const told = retryAfterMs === undefined ? {} : { retryAfterMs };
   return {
@@ -67,7 +67,7 @@ const LONG =
     'x',
   );
 
-/** Workers of one key with different loads, as if each were a process of its own. */
+/** Workers of one key with different loads, as if each were a separate process. */
 function startFleet(store: SharedStore): void {
   const hosts = ['build-7:4711', 'build-7:4712', 'ip-10-0-3-84.eu-west-1:912', 'laptop:20418'];
   const call = callOf({});
@@ -309,7 +309,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   },
 };
 
-/** Waits for as long as a scene runs. */
+/** Waits longer than a scene runs. */
 export function running({ runsMs = 7_000 }: Scene): Promise<void> {
   return sleep(runsMs);
 }

@@ -9,7 +9,7 @@ const TOP = 84;
 const ROW = 46;
 const BAR = 18;
 const MOST_TICKS = 6;
-/** Of spans by what they are: waits by their gate, attempts by how they ended. */
+/** The colours of spans: waits by their gate, attempts by their result. */
 const COLOURS = { request: '#8AB8FF', wait: '#F2CC0C', ok: '#56A64B', bad: '#FF7383' };
 
 /** A trace as a waterfall: names at the left, bars over time at the right. */
@@ -65,7 +65,7 @@ function colourOf({ name, attributes }: TracedSpan): string {
   return attributes['error.type'] === undefined ? COLOURS.ok : COLOURS.bad;
 }
 
-/** What a span tells beside its name. */
+/** The text after a span's name. */
 function saidOf({ attributes, links }: TracedSpan): string {
   const said = [
     attributes['headgate.gate'],

@@ -17,7 +17,7 @@ export interface TracedSpan {
   readonly endMs: number;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly events: readonly string[];
-  /** Traces of the spans that it links to. */
+  /** The traces of linked spans. */
   readonly links: readonly string[];
 }
 
@@ -26,7 +26,7 @@ const REQUESTS = 60;
 
 /**
  * Sends requests into a provider that answers 429 for a time.
- * @returns the trace of one that waited for a slot, was turned away, waited, and went well
+ * @returns the trace of a request that waited for a slot, was rejected, waited, and succeeded
  */
 export async function tracedRun(): Promise<readonly TracedSpan[]> {
   const exporter = new InMemorySpanExporter();
@@ -67,7 +67,7 @@ function countOf(spans: readonly Exported[], name: string): number {
   return spans.filter((span) => span.name.startsWith(name)).length;
 }
 
-/** A wait that links to the 429 of another request tells most. */
+/** Prefers a trace with a wait that links to the 429 of another request. */
 function linksIn(spans: readonly Exported[]): number {
   return spans.reduce((sum, { links }) => sum + links.length, 0);
 }
