@@ -1,4 +1,4 @@
-/** What a program that sends requests uses. `headgate/advanced` has the rest. */
+/** The exports for programs that send requests. `headgate/advanced` has the rest. */
 
 export { StoreProtocolError } from './fleet/shared-store.ts';
 export type { Task } from './limiter/call-request.ts';

@@ -198,10 +198,10 @@ function onAbort(signal: AbortSignal | undefined): Promise<void> {
 }
 
 /**
- * Sends the requests of files through a rate-limited API and appends their results to a file, which
- * is all that is needed to go on after a crash: run it again with the same options.
+ * Sends the requests of files through a rate-limited API and appends their results to a file. The
+ * file is the only state: after a crash, call it again with the same options to continue.
  *
- * @throws BatchError for what is wrong before anything was sent; RangeError or TypeError that names
+ * @throws BatchError for an error before anything was sent; RangeError or TypeError that names
  * a wrong option
  * @example
  * const report = await runBatch({

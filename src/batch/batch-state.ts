@@ -22,7 +22,7 @@ const GROUP_TOKENS = 100_000;
 /** Part of a minute's tokens that one group may take. */
 const GROUP_PART = 0.25;
 
-/** What the parts of a run share: its counts, its limits, and whether it is to stop. */
+/** The state that the parts of a run share: its counts, its limits, and whether it must stop. */
 export class BatchState {
   readonly tally = new Tally();
   readonly budget: Budget;

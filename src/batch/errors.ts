@@ -1,4 +1,4 @@
-/** An error whose message tells the user what is wrong and what to do about it. */
+/** An error whose message says what is wrong and how to fix it. */
 export class BatchError extends Error {
   /** Of the process that ends with this error. 2: no request was sent, and the call must change. */
   readonly exitCode: number;

@@ -127,7 +127,7 @@ export class Budget {
     return cost;
   }
 
-  /** Frees the reservation of a request. A group has no cost beside those of its lines. */
+  /** Frees the reservation of a request. The cost of a group is the sum of its lines' costs. */
   release(request: BatchRequest, usage: TokenUsage | null): void {
     const reservation = this.#reservations.get(request);
     if (reservation === undefined) return;

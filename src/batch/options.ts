@@ -9,11 +9,13 @@ import type { Prices } from './money.ts';
 import { type ModelLimits, waitingAtCircuit } from './pacer.ts';
 import type { Send } from './request.ts';
 
-/** The options of `runBatch` beside those of its limiter. */
+/** The options of `runBatch`, without those of its limiter. */
 export interface BatchOnlyOptions {
   /** Files, patterns of files, or `-` for standard input; `.gz` is unzipped. */
   readonly input: string | readonly string[];
-  /** The file of results. It is appended to, and what has a good result in it is not sent again. */
+  /**
+   * The results file. Results are appended; requests with a successful result are not sent again.
+   */
   readonly output: string;
   /** Makes one call to the API. */
   readonly send: Send;
@@ -40,7 +42,7 @@ export interface BatchOnlyOptions {
    * them and sends nothing, `rerun` sends them again, `keep` keeps the results.
    */
   readonly changed?: ChangedLines | undefined;
-  /** Sends again what has failed in an earlier run. Default false. */
+  /** Whether to send requests again that failed in an earlier run. Default false. */
   readonly retryFailed?: boolean | undefined;
   /** Of a million tokens, by model. Default: no costs are counted. */
   readonly prices?: Prices | undefined;
@@ -62,11 +64,11 @@ export interface BatchOnlyOptions {
   readonly outageMs?: number | undefined;
   /** How long a server that was never reached is waited for, in ms. Default 10 s. */
   readonly unreachableMs?: number | undefined;
-  /** How long what is in flight may take to end when the run stops early, in ms. Default 10 s. */
+  /** How long requests in flight may take to end when the run stops early, in ms. Default 10 s. */
   readonly drainMs?: number | undefined;
-  /** Stops the run: nothing more is sent, and what is in flight ends. */
+  /** Stops the run: nothing more is sent, and requests in flight may end. */
   readonly signal?: AbortSignal | undefined;
-  /** Ends the run at once: what is in flight is aborted. */
+  /** Ends the run at once: requests in flight are aborted. */
   readonly abortSignal?: AbortSignal | undefined;
 }
 

@@ -17,9 +17,9 @@ export interface PaceView {
    * none of these yet (`start`).
    */
   readonly source: 'limit' | 'headers' | 'learned' | 'start' | undefined;
-  /** What the waiting requests wait for, in words; undefined: nothing that needs to be shown. */
+  /** The reason why requests wait, in words; undefined: there is nothing to show. */
   readonly heldBy: string | undefined;
-  /** Whether the provider rejects what is sent, and the pace follows from that. */
+  /** Whether rejections by the provider determine the pace. */
   readonly isThrottled: boolean;
   /** Requests in flight at the most now. */
   readonly limit: number;
@@ -82,7 +82,7 @@ function viewOf(snapshot: LimiterSnapshot, options: LimiterOptions): PaceView {
   }
 }
 
-/** A `learned` rate that no 429 has lowered is still the one that the run began with. */
+/** A `learned` rate that no 429 has lowered is still the initial rate of the run. */
 function sourceOf({ origin, sinceCutMs }: RateView): PaceView['source'] {
   return origin === 'start' || (origin === 'learned' && sinceCutMs === undefined)
     ? 'start'

@@ -12,7 +12,7 @@ import type { Attempts } from './attempts.ts';
 import type { LearnedRates } from './ledger/rate-memory.ts';
 import type { BatchRequest, BatchResponse } from './request.ts';
 
-/** Limits by model; `*` is for all others. They outweigh those of the batch. */
+/** Limits by model; `*` is for all others. They take precedence over those of the batch. */
 export type ModelLimits = Readonly<Record<string, LimiterOptions>>;
 
 /** What paces a batch: one limiter, or one for each model. */
@@ -32,8 +32,9 @@ export interface Pacer {
 export const OTHERS = '*';
 
 /**
- * Requests a second at the start, if nothing is known: a provider that allows less rejects half as
- * many as it would of a burst; the rate of one that allows more is reached in about two seconds.
+ * Requests a second at the start, if nothing is known. A provider that allows less rejects half as
+ * many requests as it would reject of a burst. If it allows more, its rate is reached in about two
+ * seconds.
  */
 const START_PER_SECOND = 50;
 
@@ -76,7 +77,7 @@ export function createPacer(
   };
 }
 
-/** The limits of a model; undefined: it has none of its own. */
+/** The limits of a model; undefined: it has no limits besides those of the batch. */
 export function ownLimits(
   byModel: ModelLimits | undefined,
   model: string,

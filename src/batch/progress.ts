@@ -115,7 +115,7 @@ export interface BatchProgress {
   readonly doneBefore: number;
   readonly failedBefore: number;
   readonly ok: number;
-  /** Those of `ok` that were answered from the cache. */
+  /** The number of `ok` results that came from the cache. */
   readonly cached: number;
   readonly failed: number;
   readonly inFlight: number;

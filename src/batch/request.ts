@@ -18,7 +18,7 @@ export interface BatchRequest {
   readonly json?: string | undefined;
   /** Copied to the result. */
   readonly metadata?: JsonObject | undefined;
-  /** Where the line is, such as `prompts.jsonl:12`. */
+  /** The position of the line, such as `prompts.jsonl:12`. */
   readonly place: string;
   /** Hash of url and body, in hexadecimal. */
   readonly hash: string;
@@ -69,7 +69,7 @@ export async function* allSized(
   for await (const request of requests) yield sized(request);
 }
 
-/** Tokens of what a request sends, as estimated. */
+/** The estimated tokens of a request's input. */
 export function promptTokensOf({ body }: BatchRequest): number {
   return estimateTokens(body, estimateBytes(body));
 }

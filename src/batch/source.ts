@@ -112,7 +112,7 @@ export interface PendingSurroundings {
   /** A line was answered from the cache. */
   readonly onCached: (request: BatchRequest, response: BatchResponse) => void;
   readonly isStopped: () => boolean;
-  /** The input ends here: what was read before it is still sent. */
+  /** The end of the input. Requests that were read before it are still sent. */
   readonly onInputError: (stop: Stop) => void;
 }
 

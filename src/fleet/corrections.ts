@@ -47,7 +47,7 @@ export class Corrections {
     return { settled, returned };
   }
 
-  /** Other limits are in force: limits that stay keep their corrections. */
+  /** Called when other limits apply. Limits that stay keep their corrections. */
   rearrange(before: readonly { name: string }[], after: readonly { name: string }[]): void {
     const places = after.map(({ name }) => before.findIndex((limit) => limit.name === name));
     const { settled, returned } = this;

@@ -13,7 +13,9 @@ import {
   type Shortage,
 } from './protocol.ts';
 
-/** Shortages where a worker gets no slots or bytes. `recovering`: the store has lost its state. */
+/**
+ * Shortages in which a worker gets no slots or bytes. `recovering`: the store has lost its state.
+ */
 const WITHOUT_SLOTS: ReadonlySet<Shortage> = new Set(['slots', 'bytes', 'recovering']);
 
 /** The data from which a worker builds a call. */

@@ -31,13 +31,13 @@ export const NO_LESSON: Lesson = { leads: 0, term: 0, heard: 0, sends: 0 };
 export interface FleetHooks {
   /** How many requests wait. */
   waiting(): number;
-  /** Returns what is new since the last call of this method. */
+  /** Returns the changes since the last call of this method. */
   news(now: number): FleetNews;
   /** @param sentAt when the call was made */
   answered(reply: GrantReply, hasForgotten: boolean, now: number, sentAt: number): void;
   /** The longest time between two calls, in ms; Infinity: the lease decides. */
   beatMs(now: number): number;
-  /** Other limits are in force, because another worker has set them. */
+  /** Called when another worker has set other limits, which apply from now on. */
   reconfigured(config: SharedConfig, epoch: number, now: number): void;
   lost(error: Error, now: number): void;
   back(awayMs: number, now: number): void;
@@ -65,10 +65,13 @@ export interface FleetSnapshot {
   readonly worker: string;
   /** Whether the store cannot be reached. */
   readonly isAway: boolean;
-  /** Workers that called the store lately, and those of them that send or have waiting requests. */
+  /**
+   * The number of workers that called the store lately, and of those that send or have waiting
+   * requests.
+   */
   readonly workers: number;
   readonly sharers: number;
-  /** This worker's part of what is short: 1 / `sharers`; 0: the store has not replied yet. */
+  /** This worker's share of short limits: 1 / `sharers`; 0: the store has not replied yet. */
   readonly share: number;
   /** Requests in flight, each by its weight, and the slots that were lent to this worker. */
   readonly slots: { readonly used: number; readonly held: number };
@@ -77,7 +80,7 @@ export interface FleetSnapshot {
   readonly calls: number;
   readonly failedCalls: number;
   readonly latencyMs: number;
-  /** How often this worker made no call for so long that it lost what it held. */
+  /** How often this worker lost its slots and bytes because it had made no call for too long. */
   readonly lostLeases: number;
   /** How often another worker has taken over the learning controller. */
   readonly handovers: number;

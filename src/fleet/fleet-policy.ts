@@ -184,7 +184,7 @@ export class FleetPolicy implements Policy<Charge> {
     limits: SharedConfig['limits'],
     { isSent, verdict, usage, ...request }: CompletedAttempt,
   ): readonly number[] | undefined {
-    // Other limits are in force by now, with new buckets.
+    // Other limits apply by now, with new buckets.
     if (limits !== this.worker.account.limits || costs.length === 0) return undefined;
     const isFree =
       !isSent || (verdict?.kind === 'throttled' && this.own?.options.refundRejected === true);

@@ -39,7 +39,7 @@ export class FleetWorker {
   private toldConfig: SharedConfig | undefined = undefined;
   private toldExpiries = 0;
   private sentAt = Number.NEGATIVE_INFINITY;
-  /** The first request that could not pass, and the one that the last call was for. */
+  /** The first request that could not pass, and the request for which the last call was made. */
   private head: FleetRequest | undefined = undefined;
   private askedFor: FleetRequest | undefined = undefined;
   /** Whether the first request could pass at the last check: then only other limits hold it. */

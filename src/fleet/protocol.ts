@@ -108,7 +108,7 @@ export interface ExchangeRequest {
    * that a lost reply causes no error.
    */
   readonly slots: number;
-  /** 1: since its last reply the worker went on alone, and it holds slots of its own share. */
+  /** 1: since its last reply the worker went on alone, and it holds slots of its share. */
   readonly alone: 0 | 1;
   /** Additional slots that the waiting requests need. */
   readonly wantedSlots: number;
@@ -228,10 +228,10 @@ export interface GrantReply {
   readonly broken: number;
   /** Counts the backoffs of the fleet. */
   readonly backoffs: number;
-  /** Workers with a lease, and those of them that send or have waiting requests. */
+  /** The number of workers with a lease, and of those that send or have waiting requests. */
   readonly workers: number;
   readonly sharers: number;
-  /** 1: the worker was silent for too long, and lost what it held. */
+  /** 1: the worker made no call for too long, and lost its slots and bytes. */
   readonly lost: 0 | 1;
   /** 1: this worker runs the learning controller. */
   readonly leads: 0 | 1;

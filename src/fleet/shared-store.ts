@@ -32,7 +32,7 @@ export type OnStoreLoss = 'pause' | 'share';
 /** Options of a store. */
 export interface StoreSettings {
   /**
-   * A worker that makes no call for this time loses what it holds, in ms, an integer >= 100.
+   * A worker that makes no call for this time loses its slots and bytes; in ms, an integer >= 100.
    * Default 5000.
    */
   readonly ttlMs?: number;

@@ -8,7 +8,7 @@ import type { ExchangeRequest, GrantReply, SharedConfig, Shortage } from './prot
 
 /** A call of the store returns grants that have been due for longer than this, in ms. */
 const STALE_MS = 25;
-/** Grants due for longer than this are not used: late use would add to what is refilled later. */
+/** Grants due for longer than this are not used: late use would add to the later refill. */
 const LATEST_MS = 50;
 /** Grants due later than this, in ms, are returned if other returns may let requests go earlier. */
 const RESERVED_LATER_MS = 25;
@@ -49,7 +49,7 @@ export class WorkerAccount {
     this.share = goesOn ? new LocalShare() : undefined;
   }
 
-  /** The limits that are in force, in the order of the amounts. */
+  /** The present limits, in the order of the amounts. */
   get limits(): SharedConfig['limits'] {
     return this.config.limits;
   }
@@ -136,7 +136,7 @@ export class WorkerAccount {
   returnUnused(now: number): boolean {
     const { credits } = this.holdings;
     const places = placesOf(this.config);
-    // Other returns may let the store grant earlier what is reserved here for later.
+    // Amounts that others return may let the store grant these reservations earlier.
     const isEarlier = this.corrections.hasReturns;
     const stale = credits.takeStale(now - STALE_MS, places);
     this.corrections.giveBack(stale);
@@ -170,14 +170,14 @@ export class WorkerAccount {
     this.corrections.untold(corrections);
   }
 
-  /** The store has lost its state, and knows no charge: no charge can be refunded. */
+  /** Called when the store has lost its state, with all charges: no charge can be refunded. */
   forgetCharges(): void {
     this.ledger += 1;
     this.corrections.dropReturns();
     this.holdings.credits.clear();
   }
 
-  /** Other limits are in force. */
+  /** Called when other limits apply. */
   adopt(config: SharedConfig): void {
     this.corrections.rearrange(this.limits, config.limits);
     this.holdings.credits.clear();

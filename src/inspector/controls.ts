@@ -48,7 +48,7 @@ export interface Command {
 
 const LIMIT = 'limits.';
 
-/** @throws TypeError or RangeError that names what is wrong */
+/** @throws TypeError or RangeError that names the wrong field */
 export function readCommand(body: unknown): Command {
   checkKeys('a command', body, ['gate', 'action', 'settings']);
   const { gate, action, settings = {} } = body as Partial<Record<keyof Command, unknown>>;
@@ -63,7 +63,7 @@ export function readCommand(body: unknown): Command {
   return { gate: gate as number, action: action as Action, settings: { ...settings } };
 }
 
-/** What can be changed at a gate, with its present values. */
+/** The settings of a gate that can be changed, with their present values. */
 export function controlsOf(gate: RequestGate): Controls {
   const runtime = runtimeOf(gate);
   const limits = gate.policies.rateLimit?.limits;
@@ -131,7 +131,7 @@ function change(gate: RequestGate, settings: Command['settings']): void {
   gate.changed();
 }
 
-/** The named limits as they are to be. */
+/** The named limits after the change. */
 function limitsOf(
   { policies }: RequestGate,
   named: Readonly<Record<string, number>>,

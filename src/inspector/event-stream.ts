@@ -14,7 +14,7 @@ const PATIENCE = 40;
 /** After this time a disconnected event source connects again, in ms. */
 const RETRY_MS = 1_000;
 
-/** One event as it is sent: encoded once, however many read it. */
+/** One encoded event. It is encoded once for all readers. */
 export function messageOf(event: string, json: string): Buffer {
   const message = Buffer.from(`event: ${event}\ndata: ${json}\n\n`);
   return message.length <= MOST_BYTES ? message : messageOf('tooLarge', '{}');
@@ -89,7 +89,7 @@ export class Readers {
   readonly #readers = new Set<Reader>();
   readonly #monitor: Monitor;
   readonly #hello: Hello;
-  /** The last frames, by what they show. */
+  /** The last frames, by the gate that they show. */
   #frames = new Map<string, SentFrame>();
 
   constructor(monitor: Monitor, hello: Hello) {

@@ -30,13 +30,13 @@ const FILES = {
 } as const;
 
 /**
- * Where the build puts the page, beside this module's bundle. @throws in a bundle that has no URL
+ * The folder of the built page, beside this module's bundle. @throws in a bundle without a URL
  */
 const builtPage = () => new URL('./page/', import.meta.url);
 
 /**
  * Reads the page, by path.
- * @throws Error where the page is not beside this code: in a bundle, or where the package was not
+ * @throws Error if the page is not beside this code: in a bundle, or if the package was not
  * built
  */
 export async function readAssets(folder: URL = builtPage()): Promise<ReadonlyMap<string, Asset>> {

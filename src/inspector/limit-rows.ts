@@ -67,7 +67,7 @@ function certaintyOf(adaptive: NonNullable<GateState['rate']>): string {
   return said.join(', ');
 }
 
-/** Slower rates are told by the minute, in the unit that people would use. */
+/** Whether a rate is shown per second. Slower rates are shown per minute. */
 function isToldBySecond(perSecond: number): boolean {
   return perSecond >= 10;
 }

@@ -9,8 +9,8 @@ import type { Controls, Frame, GateSummary } from './wire.ts';
 import type { FoundRequest, RequestRecord } from './wire-requests.ts';
 
 /**
- * The most limiters and streams that are followed. Of others only the number is known, and whether
- * they are active: an active one takes the place of one that is idle.
+ * The most limiters and streams that are followed. For others, only their number is known, and
+ * whether they are active: an active one takes the place of an idle one.
  */
 export const MOST_GATES = 200;
 /** The most ended limiters and streams that are kept. */

@@ -66,8 +66,8 @@ export class OtherGates {
   }
 
   /**
-   * Checks some of the gates, others each time, and forgets those that were garbage-collected
-   * without being closed.
+   * Checks some of the gates, different ones each time, and forgets those that were
+   * garbage-collected without being closed.
    *
    * @param takeIn called with each gate, and whether it is active. If it follows the gate, it must
    *   call `delete`

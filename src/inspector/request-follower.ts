@@ -177,7 +177,7 @@ export class GateFollower implements RequestFollower {
   }
 }
 
-/** The tokens that the answer reports as used; else those that are known beforehand. */
+/** The used tokens that the answer reports, or else the estimated ones. */
 function tokensOf(ticket: Ticket): number {
   return ticket.usage?.tokens ?? ticket.knownTokens;
 }

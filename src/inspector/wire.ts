@@ -113,7 +113,7 @@ export interface GateDetail extends GateSummary {
   readonly fullName: string;
   /** What goes on, in a sentence. */
   readonly headline: string;
-  /** More of it, where there is more to say. */
+  /** A second sentence, or an empty text. */
   readonly hint: string;
   /** The time until the state changes by itself, in ms, and below its label: `Next probe in`. */
   readonly leftMs: number | undefined;
@@ -145,7 +145,7 @@ export interface GateDetail extends GateSummary {
   readonly limits: readonly LimitRow[];
   /** Undefined: nothing is shared. */
   readonly fleet: FleetView | undefined;
-  /** Undefined where nothing can be changed. */
+  /** Undefined if nothing can be changed. */
   readonly controls: Controls | undefined;
 }
 
@@ -181,7 +181,10 @@ export interface Hello {
   readonly pid: number;
   readonly program: string;
   readonly node: string;
-  /** When the inspector was started, in milliseconds since 1970: numbers of requests begin anew. */
+  /**
+   * When the inspector was started, in ms since 1970. Each inspector numbers requests from the
+   * start.
+   */
   readonly startedAt: number;
   readonly canControl: boolean;
   readonly showsValues: boolean;

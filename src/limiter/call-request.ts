@@ -113,7 +113,7 @@ export class CallRequest
   private resolve: (result: unknown) => void;
   private abortState: AbortState | undefined = undefined;
 
-  /** @param bound the task with the async context of its call, where that has one */
+  /** @param bound the task with the async context of its call, if there is one */
   constructor(
     options: CallOptions,
     resolve: (result: unknown) => void,
@@ -138,7 +138,7 @@ export class CallRequest
     return true;
   }
 
-  /** The priority, for a queue where it waits without a ticket. */
+  /** The priority, for a queue in which it waits without a ticket. */
   get priority(): number {
     return this.options.priority;
   }

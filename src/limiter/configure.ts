@@ -54,8 +54,8 @@ export interface Changes
  * waiting requests at once. A lowered limit admits no request while more than the new limit is in
  * use. A waiting request whose cost exceeds a lowered rate limit fails when its turn comes. An
  * added limit charges only requests that are sent from now on. A removed limit delays no request
- * any more. A changed `adaptive` forgets what was learned, and an adaptive concurrency limit starts
- * anew.
+ * any more. A changed `adaptive` forgets everything learned, and an adaptive concurrency limit
+ * starts again.
  *
  * @throws RangeError or TypeError that names the option
  */

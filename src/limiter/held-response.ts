@@ -17,7 +17,7 @@ export function heldResponse(response: Response, hold: Hold, clock: Clock): Resp
   const { body } = response;
   if (body === null) return undefined;
   const holder = hold(body);
-  // An instance of a subclass may have methods of its own.
+  // An instance of a subclass may have additional methods.
   if (Object.getPrototypeOf(response) !== Response.prototype) {
     return withBody(heldBody(body, holder, clock), response);
   }

@@ -14,7 +14,7 @@ export class ImpossibleRequests implements PossibilityCheck {
   /** The last request that was found possible: calls with equal options share one. */
   private possible: RequestCost | undefined = undefined;
 
-  /** @param sources the present policies: the limiter's own, and those that a group shares */
+  /** @param sources the present policies: those of the limiter, and those that a group shares */
   constructor(sources: () => readonly Partial<Policies>[]) {
     this.sources = sources;
     this.read();

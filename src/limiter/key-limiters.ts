@@ -36,7 +36,7 @@ export class RestingStates {
     { ended, dropped, progress: _, fleet: __, ...rest }: LimiterSnapshot,
     now: number,
   ): RestingState {
-    // A released limiter is no worker of its fleet any more.
+    // A released limiter is no longer a worker of its fleet.
     const state = { ...rest, fleet: undefined };
     const counts = { ended, dropped };
     const text = JSON.stringify(state);
@@ -93,7 +93,7 @@ export class KeyLimiters {
   }
 
   /**
-   * @param before what an earlier limiter of the key has counted
+   * @param before the counts of an earlier limiter of the key
    * @throws RangeError or TypeError that names a wrong option of the key, as `each` does
    */
   open(key: string, before: CountedBefore | undefined, shared: SharedLimits | undefined): Limiter {

@@ -48,7 +48,9 @@ export class Lease {
     return this.#ticket.usage?.tokens;
   }
 
-  /** The backoff in force when the lease was granted. Pass it with the feedback that you push. */
+  /**
+   * The epoch of the backoff when the lease was granted. Pass it with the feedback that you push.
+   */
   get epoch(): number {
     return this.#ticket.epoch;
   }

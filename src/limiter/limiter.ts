@@ -81,7 +81,7 @@ export class Limiter {
 
   /**
    * @internal
-   * @param group what the limiter has in common with others
+   * @param group the parts that the limiter shares with others of a group
    */
   constructor(options: LimiterOptions, group?: GroupSide) {
     this.#runtime = new LimiterRuntime(options, group);
@@ -437,7 +437,7 @@ export class Limiter {
     return new Promise((resolve) => this.#runtime.counters.whenEmpty(resolve));
   }
 
-  /** @internal what a group needs of it */
+  /** @internal the parts that a group uses */
   get inside(): LimiterRuntime {
     return this.#runtime;
   }

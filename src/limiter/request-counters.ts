@@ -85,7 +85,7 @@ export class RequestCounters implements RequestListener {
     return { ok, failed, rejected, cancelled: cancelled + reclaimed };
   }
 
-  /** Adds what an earlier limiter of the same key has counted. */
+  /** Adds the counts of an earlier limiter of the same key. */
   countedBefore({ ok, failed, rejected, cancelled }: Counts): void {
     Object.assign(this._counts, { ok, failed, rejected, cancelled });
   }
@@ -137,7 +137,7 @@ export class RequestCounters implements RequestListener {
     }
   }
 
-  /** No more requests will arrive: reports what was not reported yet. */
+  /** Called when no more requests will arrive: emits the last progress. */
   end(): void {
     if (this.isReportDue && this._reports.observed) this.report(this.clock.now());
   }
@@ -189,7 +189,9 @@ export class RequestCounters implements RequestListener {
     else this.isReportDue = milestones.length === 0;
   }
 
-  /** One request has just ended; with sequential sending there is none left in flight. */
+  /**
+   * Counts the request that has just ended too: with sequential sending, none is left in flight.
+   */
   private report(now: number, milestone?: number): void {
     this.reportedAt = now;
     this.isReportDue = false;

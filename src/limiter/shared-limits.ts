@@ -116,7 +116,7 @@ export class SharedLimits {
     this.fleet?.close();
   }
 
-  /** Its state for gauges: only rate limits, with names that differ from those of each key. */
+  /** The state for gauges: only rate limits, with names that differ from those of each key. */
   reading(now: number): GaugeSnapshot {
     const { rateLimit } = this.policies;
     const { rateUsed, rateLimit: allowed } = measure({ rateLimit }, now);

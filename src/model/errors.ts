@@ -43,7 +43,7 @@ export class TicketInUseError extends HeadgateError {
 
 /**
  * A function that is called for each request (`estimate`, `costs`, `priority`, `weight`, `id`, the
- * `keyOf` of a group) threw, or returned a value that is none of its kind. `cause` has the error.
+ * `keyOf` of a group) threw, or returned a value of a wrong kind. `cause` has the error.
  */
 export class EstimatorError extends HeadgateError {
   readonly code = 'ESTIMATOR_FAILED';

@@ -63,7 +63,7 @@ export interface Feedback {
   /** The provider's limits, as the answer reports them. */
   readonly limits?: readonly ReportedLimit[];
   /**
-   * The backoff that was in force when the attempt was sent: answers of one epoch count once.
+   * The epoch of the backoff when the attempt was sent: answers of one epoch count once.
    * Default: the present one.
    */
   readonly epoch?: number;
@@ -124,7 +124,7 @@ export function isTroubleOrThrottled(verdict: Verdict): boolean {
   return verdict.kind === 'throttled' || isTrouble(verdict);
 }
 
-/** Uses the default where the predicate throws. */
+/** Uses the default if the predicate throws. */
 export function judgeOf(isFailure: IsFailure | undefined, usual: IsFailure): IsFailure {
   if (isFailure === undefined) return usual;
   let warned = false;

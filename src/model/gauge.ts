@@ -1,7 +1,7 @@
 import type { Mode } from './feedback.ts';
 import type { GateKind } from './outcome.ts';
 
-/** A gauge of a policy, as it is described to OpenTelemetry. */
+/** The OpenTelemetry definition of a policy's gauge. */
 export interface PolicyMetric {
   readonly name: string;
   /** The unit in UCUM notation. */

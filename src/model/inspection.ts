@@ -7,8 +7,8 @@ export interface RequestFollower {
   /** A retry is sent. */
   resent(ticket: Ticket): void;
   /**
-   * The answer to an attempt was no success.
-   * @param epochBefore the backoff in force until then: a later one was caused by this answer
+   * Called when the answer to an attempt was not a success.
+   * @param epochBefore the epoch of the backoff before: a later epoch was caused by this answer
    */
   rejected(ticket: Ticket, verdict: Verdict, epochBefore: number, epochAfter: number): void;
   /** A request has ended, and its leases are given back. */

@@ -40,7 +40,7 @@ export interface Instrumentation {
   /**
    * Whether `arrived` and `queued` must be called for the request of a stream that arrives now.
    * False: they are not, and it gets its ticket only when its turn comes, or when the stream ends
-   * before that. This is called once for each request, and makes those that wait much cheaper.
+   * before that. This is called once for each request, and makes waiting requests much cheaper.
    * Default: they are called.
    */
   needsArrival?(feedback?: { readonly mode: Mode }): boolean;

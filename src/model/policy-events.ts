@@ -79,7 +79,7 @@ export interface LimitAdaptedEvent {
 }
 
 /**
- * The rate was measured anew (`rejected`: from the rate sent to the rate accepted), or has changed
+ * The rate was measured again (`rejected`: from the rate sent to the rate accepted), or has changed
  * by a tenth.
  */
 export interface RateAdaptedEvent {
@@ -141,7 +141,7 @@ export type StoreEvent =
       readonly at: number;
     }
   | {
-      /** Another worker has begun with other limits, which are in force for all workers now. */
+      /** Another worker has begun with other limits, which now apply to all workers. */
       readonly kind: 'sharedLimitsChanged';
       readonly at: number;
       /** Counts the configurations of the fleet. */
@@ -149,7 +149,7 @@ export type StoreEvent =
       readonly limits: readonly string[];
     }
   | {
-      /** This worker was silent for longer than `ttlMs`, and had lost what it held. */
+      /** This worker made no call for longer than `ttlMs`, and has lost its slots and bytes. */
       readonly kind: 'leaseLost';
       readonly at: number;
     }

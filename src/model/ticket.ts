@@ -100,7 +100,7 @@ export class Ticket<out T = unknown> {
   weight: number;
   /** When it reached its first gate, in the clock's milliseconds. */
   readonly arrivedAt: number;
-  /** @internal the backoff in force when the last attempt was sent */
+  /** @internal the epoch of the backoff when the last attempt was sent */
   epoch = 0;
   /** Attempts made so far. */
   attempts = 0;

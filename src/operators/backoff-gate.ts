@@ -23,7 +23,7 @@ import { checkKeys } from '../util/check.ts';
  *
  * All gates and retries that share a `feedback` wait in one queue, first come, first served.
  *
- * @throws TypeError where `feedback` is missing: nothing could ever close the gate
+ * @throws TypeError if `feedback` is missing: nothing could ever close the gate
  * @example
  * const feedback = new FeedbackSubject();
  * prompts$.pipe(backoffGate({ feedback }), dispatch(send, { feedback }))

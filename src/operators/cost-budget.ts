@@ -8,20 +8,21 @@ import { checkFunction } from '../util/check.ts';
 
 const KEYS = [...fieldsOf(COST_BUDGET, 'costBudget'), 'costs'];
 
-/** @see costBudget */
+/** The options of `costBudget`. */
 export interface CostBudgetOptions<T> extends CostBudgetConfig, PolicyOperatorOptions {
   /**
-   * What a request is expected to cost: `{ cost: 0.02 }`. Default: by its tokens and the prices.
+   * Returns the expected cost of a request: `{ cost: 0.02 }`. Default: by its tokens and the
+   * prices.
    */
   readonly costs?: (value: T) => Amounts;
 }
 
 /**
- * Lets requests pass while what they cost fits a rolling budget of money: reserved at an estimate,
- * and settled to what `context.recordCost(cost)` says, or to the usage that
- * `context.observe(answer)` reads and the prices. First come, first served. A request that costs
- * more than the budget fails at once, with a `CostAboveLimitError`. Each further attempt of a
- * request is charged again.
+ * Lets requests pass while their costs fit a rolling budget of money. A request reserves its
+ * estimated cost. When its attempt has ended, the real cost replaces the estimate: the amount of
+ * `context.recordCost(cost)`, or the price of the usage that `context.observe(answer)` reads. First
+ * come, first served. A request that costs more than the budget fails at once, with a
+ * `CostAboveLimitError`. Each further attempt of a request is charged again.
  *
  * @throws RangeError or TypeError that names a wrong option
  * @example

@@ -66,7 +66,7 @@ export interface DispatchOptions extends RetryOptions, ResultOptions, CommonOpti
 
 const KEYS = [...RETRY_KEYS, ...RESULT_KEYS, ...COMMON_KEYS] as const;
 
-/** Nothing is read of answers that went well, and every named wait closes the backoff gate. */
+/** Successful answers are not read, and every named wait closes the backoff gate. */
 const PLAIN_ANSWERS: AnswerRules = {
   readsAnswers: false,
   leastClosureMs: 0,

@@ -42,7 +42,7 @@ export function checkLayer(
 
 /**
  * Checks each value alone; values that are not plain data may be present.
- * @throws as `checkLimiterConfig` does, but for keys beside those of the table
+ * @throws as `checkLimiterConfig` does, except for keys that are not in the table
  */
 export function checkValues(where: string, config: unknown): asserts config is LimiterLayer {
   if (!isRecord(config)) {

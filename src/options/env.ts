@@ -140,7 +140,7 @@ function readValue(variable: string, option: Option, text: string): Value {
   throw typeof value === 'number' ? new RangeError(message) : new TypeError(message);
 }
 
-/** The text itself if it is no valid value of the option. */
+/** The value, or the text itself if it is not a valid value of the option. */
 function parse(kind: Kind, text: string): Value {
   const { type } = kind;
   if (type === 'word') return text === 'false' && kind.words.includes(false) ? false : text;

@@ -19,7 +19,7 @@ export const DEFAULT_AGING_MS = 10_000;
 export interface RequestConfig {
   /**
    * The greatest number of waiting requests, at all gates together, an integer >= 0. Retries count,
-   * but are never turned away. Default, and Infinity: no bound.
+   * but are never refused. Default, and Infinity: no bound.
    */
   readonly maxQueue?: number;
   /**

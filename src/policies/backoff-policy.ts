@@ -87,7 +87,7 @@ const PROVIDER_FIELDS = {
   ),
 } satisfies Record<Exclude<keyof BackoffOption, 'backoff'>, Option>;
 
-/** The options of a `FeedbackSubject`, where those of the backoff stand beside the others. */
+/** The options of a `FeedbackSubject`, which has the backoff's options and others at one level. */
 export const FEEDBACK_OPTIONS = { ...FIELDS, ...PROVIDER_FIELDS };
 
 export const BACKOFF: PolicyDefinition<

@@ -79,8 +79,8 @@ interface Reserved {
  * time of the charge. So a window exceeds the budget at most by the amount by which the estimates
  * of requests in flight were too low.
  *
- * The estimate is the request's `costs.cost`; else the price of its tokens, and what answers have
- * cost beyond their input lately.
+ * The estimate is the request's `costs.cost`; else the price of its tokens, plus the mean price of
+ * the output of the last answers.
  */
 export class CostBudget implements Policy<Reserved> {
   #options: CostBudgetConfig;

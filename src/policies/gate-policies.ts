@@ -37,7 +37,7 @@ interface GatePoliciesParts {
  * changes.
  */
 export class GatePolicies {
-  /** The policy of what a request holds over all its attempts. */
+  /** The policy of the resources that a request holds over all its attempts. */
   readonly hold: RequestHold;
   readonly #options: PolicyConfig;
   readonly #parts: GatePoliciesParts;
@@ -90,7 +90,7 @@ export class GatePolicies {
     this.#attempts.all.advance(now);
   }
 
-  /** The meaning of a rejection, by what the adaptive rate has learned. */
+  /** The meaning of a rejection, according to the adaptive rate. */
   understand(verdict: Verdict): Verdict {
     const { adaptive } = this.#all;
     return adaptive instanceof AdaptiveRatePolicy ? adaptive.understand(verdict) : verdict;
@@ -171,7 +171,7 @@ export class GatePolicies {
   }
 
   #contextOf(maxLimit: number): Omit<PolicyContext, 'others'> {
-    // Throttled mode changes no limits where the rate adapts.
+    // With an adaptive rate, throttled mode does not change limits.
     const mode = isAdaptiveRate(this.#options.adaptive) ? undefined : this.#parts.backoff;
     return { ...this.#parts.context(), mode, maxLimit };
   }

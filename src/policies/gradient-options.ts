@@ -20,7 +20,7 @@ export interface GradientOptions {
   readonly minLimit?: number;
   /** The initial limit, from `minLimit` to `maxLimit`. Default 20, or the nearest allowed value. */
   readonly initialLimit?: number;
-  /** Growth of latency that is no sign of queueing, a factor >= 1. Default 1.5. */
+  /** Growth of latency that does not count as queueing, a factor >= 1. Default 1.5. */
   readonly tolerance?: number;
   /**
    * The share of the way to its new value that the limit moves at once, from 0 to 1. Default 0.2.
@@ -35,7 +35,7 @@ export interface GradientOptions {
   /** How long samples are gathered for one adjustment, in milliseconds, >= 0. Default 1000. */
   readonly windowMs?: number;
   /**
-   * What the latency is divided by. `token` makes answers of different lengths comparable, and
+   * The divisor of the latency. `token` makes answers of different lengths comparable, and
    * ignores samples without tokens. Default `request`.
    */
   readonly per?: 'request' | 'token';

@@ -76,13 +76,13 @@ export interface GradientSnapshot {
  *
  * The rule is Gradient2 of Netflix's concurrency-limits (github.com/Netflix/concurrency-limits;
  * Landau, Thurston and Bozarth, "Performance Under Load", Netflix Technology Blog, 2018), as are
- * the constants marked so. It differs in two things. Gradient2 does not look at drops; here each
- * multiplies the limit, once a round trip: a drop of a request that was sent before the last cut is
- * old news. And Gradient2 takes every latency into its long average, the queue of its own making
- * too, so that a client that always has a backlog drifts up to the maximum within minutes; here a
- * latency more than half way to the tolerance is left out, because our own queue may be its cause.
- * If it stays high after the limit has fallen to half, the server itself is slower, and the latency
- * is taken in again.
+ * the constants marked so. There are two differences. Gradient2 ignores drops. Here each drop
+ * multiplies the limit, once a round trip: drops of requests that were sent before the last cut are
+ * ignored. And Gradient2 adds every latency to its long average, even if its own queue caused it,
+ * so that a client with a constant backlog drifts up to the maximum within minutes. Here a latency
+ * more than half way to the tolerance is left out, because our own queue may be its cause. If it
+ * stays high after the limit has fallen to half, the server itself is slower, and the latency is
+ * added again.
  */
 export class Gradient {
   #settings: GradientSettings;

@@ -100,7 +100,7 @@ export class Outage {
   }
 
   /**
-   * How long requests still wait for the end of the outage. The time starts anew if it ended a
+   * How long requests still wait for the end of the outage. The time starts again if it ended a
    * while ago and no probe has failed since: then no request waited, or all gates were paused.
    */
   leftMs(now: number): number {

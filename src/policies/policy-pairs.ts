@@ -5,7 +5,7 @@ import type { ConcurrencyPolicy } from './concurrency-policy.ts';
 import type { CompletedAttempt, Policy, RequestCost, Time } from './policy.ts';
 
 /**
- * The policy of what a request holds from its first attempt to its end, over all retries: a slot
+ * The policy of the resources that a request holds from its first attempt to its end: a slot
  * and its bytes, both or none.
  *
  * A charge is the number of charged bytes, or -1 - bytes for a request with a throttled slot: one

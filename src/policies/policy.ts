@@ -31,11 +31,11 @@ export interface CompletedAttempt extends RequestCost {
   readonly verdict: Verdict | undefined;
   /** Its real usage, as far as it is known. */
   readonly usage: Amounts | undefined;
-  /** The backoff in force when it was sent. */
+  /** The epoch of the backoff when it was sent. */
   readonly epoch: number;
 }
 
-/** Reads the time only where it is needed: reading a clock may cost more than everything else. */
+/** Reads the time only if it is needed: reading a clock may cost more than everything else. */
 export interface Time {
   now(): number;
 }
@@ -74,7 +74,7 @@ export interface Policy<Charge = unknown> {
   retire?(part: Policy): void;
   /** The error of a request that no wait is enough for; undefined if a wait is enough. */
   impossible?(request: RequestCost): Error | undefined;
-  /** Whether the usage in answers that went well must be read. Default false. */
+  /** Whether the usage in successful answers must be read. Default false. */
   readonly readsUsage?: boolean;
   /** Called when no request waits for this policy. */
   idle?(): void;
@@ -167,7 +167,7 @@ export interface PolicyDefinition<
    */
   create?(options: Options, context: PolicyContext): P;
   /**
-   * Checks changes of its options. Called only where some of them are given.
+   * Checks changes of its options. Called only if some of them are given.
    * @param policy undefined: it is not on
    * @returns makes the changes; must not throw
    * @throws RangeError or TypeError that names a wrong option, or one that cannot change

@@ -144,7 +144,7 @@ export class Progress {
     return Number.isFinite(etaMs) ? etaMs : undefined;
   }
 
-  /** 100 % is a milestone, even if it is no multiple of the step. */
+  /** 100 % is a milestone, even if it is not a multiple of the step. */
   #reached(): number[] {
     // An empty total has no percentage.
     const percentage = this.#total === 0 ? 0 : (this.#percentage ?? 0);

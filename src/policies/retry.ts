@@ -28,7 +28,7 @@ export interface RetryBounds {
   readonly maxAttempts?: number | undefined;
   /** No retry starts later than this after the request's arrival, in ms. Default: no bound. */
   readonly deadlineMs?: number | undefined;
-  /** Attempts of a request that fails for a passing reason of its own. Default 3. */
+  /** Attempts of a request whose failures are temporary and concern it alone. Default 3. */
   readonly failedAttempts?: number | undefined;
 }
 
@@ -80,7 +80,7 @@ export class RetryPolicy {
     this.#deadlineMs = deadlineMs;
   }
 
-  /** Whether the budget is as it was at first. */
+  /** Whether the budget is full. */
   get isAtRest(): boolean {
     return this.#budget >= BUDGET_TOKENS;
   }
@@ -116,7 +116,7 @@ export class RetryPolicy {
   ): number | undefined {
     const again = verdict.retry ?? (verdict.kind === 'throttled' || verdict.kind === 'overloaded');
     if (!again) return undefined;
-    // The backoff gate holds all requests back, so this one needs no delay of its own.
+    // The backoff gate holds all requests back, so this request needs no additional delay.
     if (verdict.kind === 'throttled' || isOut) return 0;
     if (verdict.connection !== undefined && unreached >= UNREACHED_ATTEMPTS) return undefined;
     if (verdict.kind === 'overloaded' && this.isPaced) {

@@ -40,7 +40,7 @@ export interface PartialVerdict
 export interface ProviderAdapter {
   /** The name of the family in messages and tables. */
   readonly name: string;
-  /** What it reads, in one line for the documentation. */
+  /** One line for the documentation: what the adapter reads. */
   readonly reads?: string;
   /**
    * Lower-case header names. `limits` is called for a response that has one of them. Every response
@@ -52,6 +52,6 @@ export interface ProviderAdapter {
    * @param answeredAtMs wall time of the answer, for resets that are times
    */
   limits?(header: HeaderGet, answeredAtMs: () => number): readonly ReportedLimit[];
-  /** What an error means; undefined leaves it to the next adapter. */
+  /** Returns the meaning of an error; undefined leaves it to the next adapter. */
   verdict?(answer: ProviderResponse): PartialVerdict | undefined;
 }

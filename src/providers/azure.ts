@@ -14,7 +14,7 @@ const AZURE_MARKS = [
 
 /**
  * Azure uses OpenAI's names, but evaluates limits over 1 or 10 s, and the values may be those of
- * such a slice. So the window is known only where `renewalperiod` (seconds) names it. 0 and -1 mean
+ * such a slice. So the window is known only if `renewalperiod` (seconds) names it. 0 and -1 mean
  * that a unit is not counted.
  */
 function limits(header: HeaderGet, answeredAtMs: () => number): readonly ReportedLimit[] {

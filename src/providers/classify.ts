@@ -9,12 +9,13 @@ import { defaultProviders, readProviders } from './registry.ts';
 import { positive } from './shape.ts';
 
 /**
- * Says what an error or a response means, by its shape: `status`, `code`, `name` and `headers`, on
- * itself or on the `response`, `error` or `cause` in it. Uses headgate's own provider adapters.
+ * Returns the meaning of an error or a response, by its fields: `status`, `code`, `name` and
+ * `headers`, on itself or on the `response`, `error` or `cause` in it. Uses headgate's own provider
+ * adapters.
  */
 export const { classify, reportedLimits } = readProviders(defaultProviders);
 
-/** Says what an error means, or a response and its body. */
+/** Returns the meaning of an error, or of a response and its body. */
 export type Classifier = (error: unknown, body?: string) => Verdict;
 
 /** The user's classifier. If it returns undefined, the shape of the error decides. */
@@ -50,7 +51,7 @@ export function withLimits(
 }
 
 /**
- * What can be learned from feedback that a user has pushed. The provider's values may be anything,
+ * Checks feedback that a user has pushed. The provider's values may be anything,
  * so unusable ones are left out. The kind comes from code, so a wrong one throws.
  *
  * @throws TypeError that names the field

@@ -34,7 +34,7 @@ const TEXT_KEYS = ['message', 'error', 'details', 'detail', 'Message'] as const;
 const MOST_LAYERS = 24;
 /** How many items of a list of details or errors are read. */
 const MOST_OF_LIST = 8;
-/** A longer body is no API error, and is not parsed. */
+/** The longest body that is parsed: API errors are shorter. */
 export const LONGEST_JSON = 64 * 1024;
 const LONGEST_WORD = 80;
 /** Longer messages are cut, since the important part comes first. */

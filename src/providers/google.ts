@@ -21,7 +21,7 @@ interface Violation {
   readonly limit: ReportedLimit | undefined;
 }
 
-/** `22s` or `1.5s` in JSON; seconds and nanoseconds where a message was decoded. */
+/** `22s` or `1.5s` in JSON; seconds and nanoseconds in a decoded message. */
 function protoDurationMs(value: unknown): number | undefined {
   if (typeof value === 'string') return durationMs(value);
   if (!isShape(value)) return undefined;

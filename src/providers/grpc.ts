@@ -117,7 +117,7 @@ function verdict(answer: ProviderResponse): PartialVerdict | undefined {
   for (const layer of answer.chain) {
     const code = read(layer, 'code');
     const metadata = read(layer, 'metadata');
-    // A number in `code` alone is no proof: many errors have one.
+    // A number in `code` alone does not identify gRPC: many errors have one.
     const isGrpc = typeof read(layer, 'details') === 'string' || isShape(metadata);
     const known = typeof code === 'number' && isGrpc ? VERDICTS.get(code) : undefined;
     // Some clients decode the details, which have the form of Google's HTTP bodies.

@@ -12,7 +12,7 @@ const MOST_OF_LIST = 16;
 
 /**
  * Reads single headers of a `Headers` object, of an object with such a `get` (axios, Map), or of a
- * record. Copies nothing where the names are in lower case, as clients deliver them.
+ * record. Copies nothing if the names are in lower case, as clients deliver them.
  */
 export function headerGetOf(headers: unknown): HeaderGet {
   if (!isShape(headers)) return NONE;
@@ -54,7 +54,7 @@ function inLowerCase(headers: object): object {
   }
 }
 
-/** All headers, names in lower case; empty where there are none. */
+/** All headers, with names in lower case; empty if there are none. */
 export function headersOf(chain: readonly unknown[]): Record<string, string> {
   for (const layer of chain) {
     const headers = read(layer, 'headers') ?? read(layer, 'responseHeaders');
@@ -93,7 +93,7 @@ export interface Quota {
   readonly windowMs?: number;
 }
 
-/** The policies of a `RateLimit-Policy`. Empty if one of its items is no policy. */
+/** The policies of a `RateLimit-Policy`. Empty if one of its items is not a policy. */
 export function quotasOf(field: string | undefined): readonly Quota[] {
   const items = parseList(field);
   const quotas = items.flatMap(({ value, parameters }) => {
@@ -155,7 +155,7 @@ export function reported(
     readonly windowMs?: number | undefined;
   },
 ): ReportedLimit | undefined {
-  // A limit of 0 does not apply, and what is left of it means nothing.
+  // A limit of 0 does not apply, and its remaining amount means nothing.
   const limit = report.limit !== undefined && report.limit > 0 ? report.limit : undefined;
   const isNone = limit === undefined && (report.limit !== undefined || report.remaining === 0);
   const remaining = isNone ? undefined : report.remaining;

@@ -11,7 +11,7 @@ const UNITS: Readonly<Record<string, LimitUnit>> = {
   'concurrent-requests': 'concurrency',
 };
 
-/** One named policy: its limit, and what is left of it. */
+/** One named policy: its limit, and the amount left. */
 interface Policy {
   unit: LimitUnit | undefined;
   limit?: number;

@@ -8,7 +8,7 @@ import { dateMs, retryAfterOf } from './times.ts';
 
 /**
  * Codes of Node's sockets, of its resolver, of undici, of SDKs, of `AbortSignal.timeout` and of
- * headgate itself that mean: no answer came.
+ * headgate that mean that no answer came.
  */
 const CONNECTION_CODES = [
   'ECONNRESET',
@@ -35,7 +35,7 @@ const CONNECTION_CODES = [
 ];
 
 /**
- * Codes that mean: no connection was made (`REFUSED_CODES`), or the connection broke
+ * Codes that mean that no connection was made (`REFUSED_CODES`), or that the connection broke
  * (`BROKEN_CODES`).
  */
 const REFUSED_CODES = [
@@ -47,7 +47,7 @@ const REFUSED_CODES = [
   'UND_ERR_CONNECT_TIMEOUT',
 ];
 const BROKEN_CODES = ['ECONNRESET', 'EPIPE', 'ERR_NETWORK', 'UND_ERR_SOCKET', 'APIConnectionError'];
-/** A timeout is neither of these, in any error: the provider may be slow. */
+/** An error with one of these counts as neither refused nor broken: the provider may be slow. */
 const TIMEOUT_CODES = [
   'ETIMEDOUT',
   'UND_ERR_HEADERS_TIMEOUT',
@@ -72,7 +72,7 @@ const OVERLOADED =
 /** Texts of a 429 of an account that has no money left. Other errors may quote a request. */
 const NO_BALANCE = /\binsufficient (?:account )?(?:balance|credits?|funds)\b|欠费|余额不足/i;
 
-/** Statuses of temporary failures: the same request may succeed when it is sent again. */
+/** Statuses below 500 of temporary failures: the same request may succeed when it is sent again. */
 const RETRIED_STATUSES = [408, 409];
 
 /** Statuses that every request gets until the account is corrected. */
@@ -89,9 +89,10 @@ export type LimitReader = (
 ) => readonly ReportedLimit[];
 
 /**
- * Says what an error or a response that is not ok means. The first adapter that recognises it
- * decides; what it leaves open follows from the status, the codes and the headers.
- * @param body of a response, where it has been read
+ * Returns the meaning of an error or of a response that is not ok. The first adapter that
+ * recognises it decides; the fields that it leaves open follow from the status, the codes and the
+ * headers.
+ * @param body the text of a response's body, if it was read
  */
 export function judge(
   error: unknown,
@@ -123,7 +124,7 @@ export function judge(
   const limit =
     verdict.limit ?? (kind === 'throttled' ? (hitLimit(texts, limits) ?? stated?.unit) : undefined);
   const outage = verdict.outage ?? (kind === 'fatal' ? outageOf(answer) : undefined);
-  // For a final answer the body is right: its header may describe another limit.
+  // For a final answer prefer the wait in the body: the header may describe another limit.
   const askedMs = verdict.ignoresRetryAfter ? undefined : retryAfterOf(headers, Date.now);
   const bodyMs =
     positive(verdict.retryAfterMs) ??
@@ -160,7 +161,7 @@ function verdictOf(answer: ProviderResponse, readers: readonly ProviderAdapter[]
   return NO_REMARK;
 }
 
-/** Named by the provider, or by the provider behind a LiteLLM proxy. */
+/** Whether the provider, or the provider behind a LiteLLM proxy, forbids a retry. */
 function isFinal(headers: Readonly<Record<string, string>>): boolean {
   return (headers['x-should-retry'] ?? headers['llm_provider-x-should-retry']) === 'false';
 }
@@ -169,7 +170,7 @@ function isPassing(kind: FeedbackKind): boolean {
   return kind === 'throttled' || kind === 'overloaded';
 }
 
-/** @returns undefined if this is not an answer of a provider */
+/** The kind of an answer by its status; undefined: it is not an answer of a provider. */
 function kindOf({ status, chain, texts }: ProviderResponse): FeedbackKind | undefined {
   if (status === undefined) {
     const isText = chain.length === 0 && texts.some((text) => THROTTLED_TEXT.test(text));
@@ -193,8 +194,8 @@ function outageOf({ status = 0, texts }: ProviderResponse): string | undefined {
 }
 
 /**
- * `'concurrency'` where a text says so; else the limit with nothing left, if there is exactly one;
- * else what a text names.
+ * The unit of the limit that was hit: `'concurrency'` if a text names it; else the unit of the
+ * limit with nothing left, if there is exactly one; else the unit that a text names.
  */
 function hitLimit(texts: readonly string[], limits: readonly ReportedLimit[]): string | undefined {
   if (texts.some((text) => IN_FLIGHT.test(text))) return 'concurrency';

@@ -14,7 +14,7 @@ function copyOf(response: unknown): ReadableStream<Uint8Array> | undefined {
   const get = read(headers, 'get');
   const clone = read(response, 'clone');
   if (typeof get !== 'function' || typeof clone !== 'function') return undefined;
-  // A copy of any other stream would block the original while nobody reads the copy.
+  // A copy of any other stream would block the original while the copy is not read.
   if (!isWebStream(read(response, 'body'))) return undefined;
   try {
     if (!TEXTUAL.test(String(get.call(headers, 'content-type') ?? ''))) return undefined;
@@ -44,9 +44,9 @@ function cancelQuietly(body: ReadableStream): void {
 }
 
 /**
- * Reads a copy of the body of a `Response`, as far as 64 KiB and for two seconds at the most. Then
- * the copy is cancelled: unread, it would keep in memory all that is read of the original, and
- * cancelling the original would never end.
+ * Reads a copy of the body of a `Response`, at most 64 KiB and for at most two seconds. Then it
+ * cancels the copy: an unread copy would keep in memory everything that is read of the original,
+ * and cancelling the original would never end.
  *
  * @param done gets the text, or undefined if it did not arrive whole; never called before this
  * returns

@@ -44,13 +44,13 @@ export const defaultProviders: readonly ProviderAdapter[] = [
 /** Reads answers with a list of adapters. */
 export interface Providers {
   /**
-   * What an error, or a response that is not ok, means.
+   * Returns the meaning of an error, or of a response that is not ok.
    * @param body the body of a `Response`, if it was read
    * @throws what your own adapter throws; headgate's own do not throw
    */
   readonly classify: (error: unknown, body?: string) => Verdict;
   /**
-   * The provider's limits in response headers. Empty where there are none, at nearly no cost.
+   * Returns the provider's limits in response headers. Empty if there are none, at nearly no cost.
    * @param headers a `Headers` object, a Map or a record
    * @param atWallMs when the response came, in ms since 1970, for one without `Date`. Default: now
    * @throws what your own adapter throws; headgate's own do not throw

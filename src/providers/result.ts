@@ -25,7 +25,7 @@ export function limitsOfResult(value: unknown): readonly ReportedLimit[] | undef
   return limitsIn(headersOfResult(value));
 }
 
-/** The same in any answer, or in headers themselves. */
+/** The provider's limits in any answer, or in headers; undefined if there are none. */
 export function limitsTold(answer: unknown): readonly ReportedLimit[] | undefined {
   if (typeof answer !== 'object' || answer === null) return undefined;
   return limitsIn(headersOfResult(answer) ?? answer);
@@ -37,7 +37,9 @@ function limitsIn(headers: object | undefined): readonly ReportedLimit[] | undef
   return limits.length === 0 ? undefined : limits;
 }
 
-/** Fields that hold a result. A value that has one is no error, even if it has an `error` too. */
+/**
+ * Fields that hold a result. A value with one of them is not an error, even if it has an `error`.
+ */
 const RESULT_KEYS = [
   'choices',
   'content',
@@ -55,10 +57,10 @@ const RESULT_KEYS = [
 ] as const;
 
 /**
- * Finds the error in a value: a body that came with status 200, `{"error": …}` without a result
- * beside it; or an answer with `statusCode` and `headers`, as undici's `request` and got have it.
- * @returns undefined for a value that is a result. Costs two property reads where it is none of
- * these
+ * Finds the error in a value: a body `{"error": …}` without a result, which came with status 200;
+ * or an unsuccessful answer with `statusCode` and `headers`, as undici's `request` and got return
+ * it. For a result it costs two property reads.
+ * @returns undefined for a value that is a result
  */
 export function errorIn(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || isResponse(value)) return undefined;
@@ -66,7 +68,7 @@ export function errorIn(value: unknown): unknown {
   const isError = typeof error === 'object' ? error !== null : typeof error === 'string';
   if (!isError || error === '') return isRefusal(value) ? value : undefined;
   if (RESULT_KEYS.some((key) => read(value, key) !== undefined)) return undefined;
-  // The status 200 says nothing about the error in the body.
+  // Remove the status 200, which says nothing about the error in the body.
   const status = read(value, 'status') ?? read(value, 'statusCode');
   return isStatus(status) && status < 400 ? error : value;
 }
@@ -77,8 +79,8 @@ function isRefusal(value: object): boolean {
 }
 
 /**
- * Whether the verdict recognised the error in a body. An unrecognised one is left alone: `error`
- * may be an ordinary field of that API.
+ * Whether the verdict recognised the error in a body. An unrecognised one counts as a result:
+ * `error` may be an ordinary field of that API.
  */
 export function isKnownError({ kind, retry, status, outage }: Verdict): boolean {
   if (kind === 'ok') return false;

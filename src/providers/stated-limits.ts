@@ -22,7 +22,7 @@ const UNITS_MS: ReadonlyMap<string, number> = new Map([
   ['d', 86_400_000],
   ['day', 86_400_000],
 ]);
-/** A number and a unit, at the start of what is left. */
+/** A number and a unit, at the start of the remaining text. */
 const PART = /^[ ,]{0,2}(\d{1,15}(?:\.\d{1,15})?) ?([a-z]{1,12})/i;
 /** Days, hours, minutes, seconds, milliseconds. */
 const MOST_PARTS = 5;
@@ -111,7 +111,7 @@ export function limitInText(texts: readonly string[]): ReportedLimit | undefined
   return undefined;
 }
 
-/** What the limit counts that a text of a 429 names; undefined if none does. */
+/** The unit of the limit that a text of a 429 names; undefined: none is named. */
 export function unitInText(texts: readonly string[]): LimitUnit | undefined {
   for (const text of texts) {
     const named = NAMED.exec(text)?.[1];

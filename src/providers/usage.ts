@@ -5,12 +5,15 @@ import { isAnyResponse, isLiveStream, isShape, read } from './shape.ts';
 export interface Usage {
   /** Input and output. */
   readonly tokens: number;
-  /** Without tokens read from a cache, where the provider reports these and does not limit them. */
+  /**
+   * Input tokens, without tokens from a cache if the provider reports these and does not limit
+   * them.
+   */
   readonly inputTokens?: number;
   readonly outputTokens?: number;
 }
 
-/** What one value reports: the events of a stream may report input and output apart. */
+/** The usage in one value. Events of a stream may report input and output separately. */
 interface Reported {
   readonly input?: number;
   readonly output?: number;
@@ -20,7 +23,7 @@ interface Reported {
   readonly cachedBeside?: number;
 }
 
-/** A larger number is no count. */
+/** A larger number is not a count. */
 const MOST_TOKENS = 1e12;
 
 /** OpenAI's Responses API, Anthropic and Cohere; OpenAI's chat; the AI SDK and Bedrock; Google. */
@@ -53,7 +56,7 @@ export function usageOf(value: unknown): Usage | undefined {
 /** The usage that an attempt reports: in one value, or in several of a stream. */
 export class ReportedUsage {
   #reported: Reported = {};
-  /** What was recorded for it, by limit. */
+  /** The recorded amounts by limit. */
   readonly #recorded: Record<string, number> = {};
 
   /**
@@ -75,7 +78,7 @@ export class ReportedUsage {
     return usage;
   }
 
-  /** Records the tokens, and those of input, cache and output where these are priced. */
+  /** Records the tokens, and those of input, cache and output if these are priced. */
   #record(ticket: Ticket): void {
     this.#correct(ticket, 'tokens', tokensOf(this.#reported));
     if (!ticket.isPriced) return;
@@ -84,7 +87,7 @@ export class ReportedUsage {
     }
   }
 
-  /** What a user has recorded counts, and is not added to. */
+  /** Amounts recorded by the user take precedence: nothing is added to them. */
   #correct(ticket: Ticket, name: string, amount: number): void {
     const recorded = this.#recorded[name];
     if (recorded === undefined && ticket.usage?.[name] !== undefined) return;
@@ -131,7 +134,9 @@ function counted(usage: object): Reported | undefined {
   };
 }
 
-/** Counts of a stream are those of all of it so far. A total holds for the event that has it. */
+/**
+ * Each event of a stream counts the whole stream so far. A total belongs to the event that has it.
+ */
 function together({ total: _, ...before }: Reported, reported: Reported): Reported {
   return { ...before, ...reported };
 }

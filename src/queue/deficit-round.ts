@@ -45,8 +45,8 @@ export interface Contender<Self> {
 
 /**
  * Deficit round robin (Shreedhar and Varghese, "Efficient fair queuing using deficit round-robin",
- * 1996): contenders take turns, and in each may spend a quantum and what the turn before left over.
- * A newcomer's turn is the last of the round; a contender that leaves forfeits its remainder.
+ * 1996): contenders take turns, and may spend in each a quantum and the remainder of their last
+ * turn. A newcomer's turn is the last of the round; a contender that leaves forfeits its remainder.
  *
  * The quantum is the largest cost since the round was last empty, or `minQuantum` if that is more.
  * With a smaller quantum a contender would have to save for several rounds, and to find the next

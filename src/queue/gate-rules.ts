@@ -20,7 +20,7 @@ export interface GateRules extends Partial<QueueRules> {
   readonly check?: AdmissionCheck | undefined;
   readonly listener?: WaitListener | undefined;
   /**
-   * Whether several streams bring requests, each with an instrumentation of its own. Default false.
+   * Whether several streams bring requests, each with its own instrumentation. Default false.
    */
   readonly isShared?: boolean;
 }
@@ -41,7 +41,7 @@ export interface AdmissionCheck {
 export interface WaitStart {
   readonly gate: GateKind;
   readonly limit: string | undefined;
-  /** Its place in the queue, from 1; where a lower priority waits behind others, at least that. */
+  /** Its place in the queue, from 1; for a priority queue a lower bound. */
   readonly position: number;
   /** The number of waiting requests, including this one. */
   readonly waiting: number;

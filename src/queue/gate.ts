@@ -30,7 +30,7 @@ import {
  */
 export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   readonly kind: GateKind;
-  /** Where an inspector observes the requests of this gate. */
+  /** The place where an inspector observes the requests of this gate. */
   readonly tap = new Tap();
   /** The causes of the waits here. */
   readonly waits: WaitRecorder;
@@ -125,7 +125,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
 
   /**
    * Admits a request that has its ticket already.
-   * @param at the time, where the clock was just read; NaN: it was not
+   * @param at the time, if the clock was just read; NaN: it was not
    * @returns true if it passed or was refused. False: `owner` is called for that, now or before
    */
   enter(ticket: Ticket, owner: AdmissionCallback, at = ticket.readAt): boolean {
@@ -221,8 +221,8 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   }
 
   /**
-   * Takes back the leases that a request holds over all attempts: it waits anew, behind those that
-   * wait now.
+   * Takes back the leases that a request holds over all attempts: it waits again, behind requests
+   * that wait now.
    */
   takeHoldBack(ticket: Ticket): void {
     this.admission.takeHoldBack(ticket);

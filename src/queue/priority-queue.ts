@@ -58,10 +58,10 @@ function isLower<Item, Owner>(
  *
  * There is a bucket for each priority in use, and the buckets are in a heap by the key of their
  * heads: a push or shift costs O(log buckets) at most, O(1) with one bucket. Empty buckets are
- * removed, but for the last one: a queue that is often empty, with a single priority, costs little
+ * removed, except the last one: a queue that is often empty, with a single priority, costs little
  * more than a `Fifo`.
  *
- * A waiter that is moved to another priority gets a bucket of its own, because it may have waited
+ * A waiter that is moved to another priority gets a separate bucket, because it may have waited
  * longer than those of that priority: O(log buckets), and a search for the place that it leaves. It
  * goes before waiters of its new priority that arrived at the same time.
  *

@@ -44,7 +44,7 @@ export function queueBound(
  * The decision on a newcomer that has to wait:
  * - `room`: it enters the queue
  * - `head-goes`: the head, which was found for this, is to be shifted and settled; then ask again
- * - `newcomer-goes`: the newcomer is turned away
+ * - `newcomer-goes`: the newcomer is refused
  */
 export type Admission = 'room' | 'head-goes' | 'newcomer-goes';
 
@@ -73,7 +73,7 @@ export class QueueCapacity {
   bound: QueueBound;
   /** Whether there is a bound. A field, because it is read for each request. */
   isBounded: boolean;
-  /** How many requests were turned away or given up so far. */
+  /** How many requests were refused or dropped so far. */
   dropped = 0;
 
   constructor(bound: QueueBound) {
@@ -116,7 +116,7 @@ export class QueueCapacity {
       this.drop(item, waitKind, isTold);
       notifyAdmitted(oldest, item);
     }
-    // A newcomer whose owner ended meanwhile was not turned away.
+    // A newcomer whose owner ended meanwhile was not refused.
     if (!owner.gone) this.drop(newcomer, waitKind, isTold);
     return false;
   }

@@ -180,7 +180,7 @@ export function notifyAdmitted(owner: AdmissionCallback, ticket: Ticket): void {
   }
 }
 
-/** Throws the error in a turn of its own, where it interrupts no other work. */
+/** Throws the error in a separate turn, in which it interrupts no other work. */
 function reportLater(error: unknown): void {
   queueMicrotask(() => {
     throw error;

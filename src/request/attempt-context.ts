@@ -64,8 +64,8 @@ export class AttemptContext {
   }
 
   /**
-   * The same for any rate limit, by its name. Limits with `charge: 'settle'` or `'actual'` are
-   * charged the recorded amount. After the end of the attempt it has no effect.
+   * Records the used amount of any rate limit, by its name. Limits with `charge: 'settle'` or
+   * `'actual'` are charged the recorded amount. After the end of the attempt it has no effect.
    * @throws RangeError or TypeError for a value that is no amount; UnknownLimitError for a name
    * that no limit has
    */
@@ -216,7 +216,7 @@ export class AttemptSubscriber<R> extends Subscriber<R> {
 }
 
 /**
- * Reports an error of a teardown that has no caller: in a turn of its own, to RxJS's
+ * Reports an error of a teardown that has no caller: in a separate turn, to RxJS's
  * `config.onUnhandledError` if there is one, as RxJS does.
  */
 export function reportUnhandled(thrown: unknown): void {

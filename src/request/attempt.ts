@@ -28,8 +28,8 @@ export interface AttemptedRequest<T, R> {
   /** The answer is good. The attempt goes on until `completed`. */
   accepted(verdict: Verdict): void;
   /**
-   * The answer is not good, or there is none.
-   * @param isAnswer whether it came as a value, which is no error for the user
+   * Called when the answer is not a success, or there is none.
+   * @param isAnswer whether it came as a value, and not as an error
    * @returns whether there will be another attempt
    */
   rejected(error: unknown, verdict: Verdict, isAnswer: boolean): boolean;

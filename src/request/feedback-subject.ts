@@ -51,7 +51,7 @@ const KEYS = [...Object.keys(FEEDBACK_OPTIONS), 'clock', 'instrumentation'];
 const USER: Sender = { leastClosureMs: 0 };
 
 /**
- * Collects what attempts learn about the provider, and keeps the backoff and the mode that follow.
+ * Collects the feedback of attempts about the provider, and keeps the resulting backoff and mode.
  *
  * Operators with the same subject slow down together. Push feedback from elsewhere into it, for
  * example from another process, and subscribe to it to see every answer.
@@ -180,7 +180,7 @@ export class FeedbackSubject extends Subject<Feedback> {
    * @internal the same for an attempt of an operator or a limiter, whose verdict was checked
    * @param sender waits shorter than its `leastClosureMs`, and rejections without one, are only
    *   emitted to the subscribers: the sender's adaptive rate handles them
-   * @param cause what the attempt failed with
+   * @param cause the error of the attempt
    */
   answered(feedback: Feedback, sender: Sender, cause: unknown): void {
     this.#take(feedback, sender, cause);

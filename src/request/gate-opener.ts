@@ -135,7 +135,7 @@ export function withoutStreams<O extends AdjustableOptions>(
 
 /**
  * Applies the limits of a stream while `out` is subscribed. A wrong limit, or an error of the
- * stream, errors `out`; its completion leaves the last limit in force.
+ * stream, errors `out`; after its completion the last limit stays.
  */
 export function followLimit(
   out: Subscriber<never>,

@@ -169,7 +169,7 @@ export function checkGateOptions(options: GateOptions): void {
 }
 
 /**
- * @throws RangeError or TypeError for a value that is no store, and for limits that cannot be
+ * @throws RangeError or TypeError for a value that is not a store, and for limits that cannot be
  * shared
  */
 export function checkSharedOption({

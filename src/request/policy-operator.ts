@@ -26,7 +26,7 @@ export interface PolicyOperatorOptions extends CommonOptions, GateSubscriberOpti
 /** A policy that one subscription has for itself. */
 export interface OpenedPolicy<P extends Policy = Policy> {
   readonly policy: P;
-  /** The policies that gauges show: this one by its name, or those that it consists of. */
+  /** The policies that gauges show: this policy by its name, or its parts. */
   readonly policies: Partial<Policies>;
 }
 
@@ -54,7 +54,7 @@ export interface PolicyOperator<T, P extends Policy> {
 }
 
 /**
- * A gate around one policy, as an operator: each subscription has a policy of its own.
+ * A gate around one policy, as an operator. Each subscription has its own policy.
  * @throws RangeError or TypeError that names a wrong option
  */
 export function policyOperator<T, P extends Policy>(

@@ -313,8 +313,8 @@ export class RequestExecution<T, R>
   }
 
   /**
-   * @param isAnswer whether it came as a value, which is the result where no other attempt has time
-   * @param wasProbe whether it was the probe of an outage: then it waits anew, behind all others
+   * @param isAnswer whether it came as a value, which is the result if there is no other attempt
+   * @param wasProbe whether it was the probe of an outage: then it waits again, behind all others
    * @returns whether there will be another attempt
    */
   private retry(verdict: Verdict, error: unknown, isAnswer: boolean, wasProbe: boolean): boolean {

@@ -108,7 +108,7 @@ export class RetryWait implements AdmissionCallback {
   #startedAt = Number.NaN;
   #delay: Timer | undefined = undefined;
   #passed = 0;
-  /** The gate where the request waits. */
+  /** The gate at which the request waits. */
   #waitsAt: Gate | undefined = undefined;
 
   constructor(

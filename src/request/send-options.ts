@@ -48,9 +48,9 @@ export interface RetryOptions {
    */
   readonly deadlineMs?: number;
   /**
-   * Says what an error means. Default, also where it returns undefined: by its shape. It is also
-   * called for a `Response` that is not ok, and for a value that is the body of an error (`{error:
-   * …}` without a result beside it); the verdict `ok` makes it a result. `body`: the text of a
+   * Returns the meaning of an error. Default, also if it returns undefined: by the error's fields.
+   * It is also called for a `Response` that is not ok, and for a value that is the body of an error
+   * (`{error: …}` without a result); the verdict `ok` makes it a result. `body`: the text of a
    * `Response` that is not ok, if it arrived whole within 64 KiB and 2 s.
    */
   readonly classify?: (error: unknown, body?: string) => Verdict | undefined;
@@ -86,7 +86,7 @@ export function checkResultOptions({ outcomes, ordered }: ResultOptions): void {
 }
 
 /**
- * Checks what is no number; the numbers are in the table of options.
+ * Checks options that are not numbers; the numbers are in the table of options.
  * @throws TypeError that names a wrong option
  */
 export function checkRetryOptions({ classify, random }: RetryOptions): void {
@@ -100,7 +100,7 @@ export interface AnswerRules {
   readonly readsAnswers: boolean;
   /** The shortest wait named by an answer that closes the backoff gate, in ms. */
   readonly leastClosureMs: number;
-  /** The meaning of a rejection, by what the adaptive rate has learned. */
+  /** The meaning of a rejection, according to the adaptive rate. */
   understand(verdict: Verdict): Verdict;
   /** The verdict with its true wait, if waits named earlier have proved too long. */
   corrected(verdict: Verdict): Verdict;

@@ -162,7 +162,7 @@ export class StreamRequests<T> implements AdmissionCallback {
     return undefined;
   }
 
-  /** @param at the time, where the clock was just read */
+  /** @param at the time, if the clock was just read */
   private enter(ticket: Ticket<T>, at?: number): void {
     if (this.gate.enter(ticket, this, at)) this.passOn(ticket);
   }

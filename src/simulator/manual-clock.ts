@@ -71,7 +71,7 @@ export class ManualClock implements Clock {
     return this.#timers.size;
   }
 
-  /** When the next timer is due, or undefined when there is none. */
+  /** The time of the next timer; undefined: there is none. */
   get nextTimerMs(): number | undefined {
     return this.#timers.top?.atMs;
   }

@@ -55,7 +55,7 @@ export interface AnswerWithHeaders extends ProviderAnswer {
   headers: Readonly<Record<string, string>>;
 }
 
-/** A model provider with real limits, on a clock of its own. */
+/** A model provider with real limits, on its own clock. */
 export interface Provider {
   readonly clock: Clock;
   readonly seed: number;

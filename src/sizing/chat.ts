@@ -33,7 +33,7 @@ export function isMessage(value: MessageFields): boolean {
 
 /**
  * The bytes of one message: its content or parts, and its tool calls as JSON. An item of a request
- * that is no message (a bare text, the output of a function) counts as a part.
+ * that is not a message (a bare text, the output of a function) counts as a part.
  */
 export function messageBytes(message: unknown, counted: CountedContent): number {
   if (!isObject(message)) return partBytes(message, counted, 0);
@@ -56,8 +56,8 @@ function contentBytes(content: unknown, counted: CountedContent, depth = 0): num
 }
 
 /**
- * The bytes of one part: of a text part its text, of an image, audio or file its media, of the
- * result of a tool its own content, and of any other part (a tool call, say) its JSON.
+ * The bytes of one part: for text its text; for an image, audio or file its media; for the
+ * result of a tool its content; for any other part, such as a tool call, its JSON.
  */
 function partBytes(part: unknown, counted: CountedContent, depth: number): number {
   if (typeof part === 'string') return Buffer.byteLength(part);
@@ -73,7 +73,7 @@ function partBytes(part: unknown, counted: CountedContent, depth: number): numbe
   return jsonBytes(part);
 }
 
-/** A message holds results of tools, which hold parts; no provider nests deeper. */
+/** The depth of nesting that is read: messages hold results of tools, and these hold parts. */
 const MAX_NESTING = 2;
 
 /** The fields by which chat requests are known, of all providers together. */
@@ -97,8 +97,8 @@ interface PromptFields {
 
 /**
  * Whether an object is a chat request: its `messages`, `input` or `contents` is a list that starts
- * with a message; beside a `model`, any list or a text will do. Nothing less, as other objects use
- * the same names for other things.
+ * with a message; if there is a `model`, any list or text counts. Fewer signs are not enough, as
+ * other objects use the same names for other things.
  */
 export function isChat(value: ChatFields): boolean {
   const turns = turnsOf(value);

@@ -27,7 +27,7 @@ export interface EstimateBytes {
    * - chat requests and messages of OpenAI, Anthropic and Google: the bytes of text and media
    * - an array: the sum of its items, so that `[]` is 0 and `[1, 23]` is 3; brackets and commas do
    *   not count. An array that holds itself, at any depth: 0
-   * - anything else: the UTF-8 bytes of its JSON; 0 for what has none
+   * - anything else: the UTF-8 bytes of its JSON; 0 for a value without JSON
    *
    * Never throws: a value that throws when it is read counts 0. Encodes and copies nothing.
    */
@@ -37,14 +37,12 @@ export interface EstimateBytes {
    * The bytes of one chunk of a model input; 0 for an unknown chunk, and for one that throws when
    * read.
    *
-   * - `{type: 'image', data}`: the bytes of `data`; base64 text and data: URLs count by their
-   * decoded
-   *   bytes
+   * - `{type: 'image', data}`: the bytes of `data`; base64 text and data: URLs are decoded first
    * - `{type: 'image_asset_pointer', location}`: the UTF-8 bytes of `location`
    * - `{type: 'encoded_text', tokens}`, or with its tokens in `data`: 10 for each token
    * - any other chunk that has a numeric `length`: 10 for each of that many tokens
    *
-   * A chunk without a `type` is told by the field that it has.
+   * A chunk without a `type` is recognised by its fields.
    */
   readonly chunk: (chunk: unknown) => number;
 
@@ -89,7 +87,7 @@ function bytesOf(value: unknown): number {
   return orZero(value, measureObject);
 }
 
-/** A value that throws when it is read has no size. */
+/** The estimated size; 0 for a value that throws when it is read. */
 function orZero<V>(value: V, measure: (value: V) => number): number {
   try {
     return measure(value);
@@ -130,7 +128,7 @@ function objectBytes(value: object): number {
  * - model inputs, their chunks and training examples: the tokens of their encoded text, exactly;
  *   images and tensors have none
  * - chat requests and messages: a quarter of the bytes of their text; images have none
- * - an array: what the above among its items have, and a quarter of the bytes of the others
+ * - an array: the tokens of items of these kinds, and a quarter of the bytes of the others
  * - anything else: a quarter of `bytes`
  *
  * Quarters are rounded up, once per call. Never throws.

@@ -31,7 +31,7 @@ function countEach(text: string): number {
   return bytes;
 }
 
-/** What escaping adds to the UTF-8 of a text. */
+/** The bytes that escaping adds to the UTF-8 of a text. */
 function escapeBytes(text: string): number {
   let extra = 0;
   ESCAPED.lastIndex = 0;
@@ -50,16 +50,16 @@ const BACKSLASH = 0x5c;
 const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/gu;
 
 /**
- * One for `\n` and its like, five for `\u001f` and its like, three for a surrogate (6 instead of
- * 3).
+ * The bytes added: one for `\n` and the like, five for `\u001f` and the like, three for a surrogate
+ * (6 instead of 3).
  */
 function escapeExtra(code: number): number {
   if (code >= 0xd800) return 3;
-  // 0x0b has no letter of its own.
+  // 0x0b has no short escape.
   return code >= 0x20 || (code >= 0x08 && code <= 0x0d && code !== 0x0b) ? 1 : 5;
 }
 
-/** False for NaN too, which is what lies behind the end of a text. */
+/** False for NaN too, which `charCodeAt` returns after the end of a text. */
 function isLowSurrogate(code: number): boolean {
   return code >= 0xdc00 && code <= 0xdfff;
 }

@@ -3,12 +3,12 @@ import { jsonStringBytes } from './json-string.ts';
 import { MAX_JSON_BYTES, MAX_JSON_ITEMS, Path } from './traversal.ts';
 
 /**
- * The UTF-8 bytes of `JSON.stringify(value)`, to the byte, without making that string.
+ * The exact UTF-8 bytes of `JSON.stringify(value)`, without making that string.
  *
- * What has no JSON form counts 0: undefined, functions, symbols, and whatever makes
- * `JSON.stringify` throw (cycles, BigInts without `toJSON`, a throwing `toJSON` or getter) or hang
- * (values without an end). Never throws, and no depth overflows the stack: a loop walks the value,
- * so that it also measures values nested too deep for `JSON.stringify`.
+ * A value without JSON form counts 0: undefined, functions, symbols, and values for which
+ * `JSON.stringify` throws (cycles, BigInts without `toJSON`, a throwing `toJSON` or getter) or
+ * hangs (values without an end). Never throws, and does not overflow the stack at any depth: a loop
+ * walks the value, so that it also measures values nested too deep for `JSON.stringify`.
  */
 export function jsonBytes(value: unknown): number {
   try {
@@ -142,7 +142,9 @@ function mayConvert(value: unknown): value is { readonly toJSON?: unknown } {
   return isContainer(value) || typeof value === 'function' || typeof value === 'bigint';
 }
 
-/** Arrays and object literals are no wrapper objects; this check is faster than `unbox`. */
+/**
+ * Whether an object is an array or an object literal, which need no `unbox`. This check is faster.
+ */
 function isPlain(value: object): boolean {
   return Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
 }

@@ -23,9 +23,9 @@ interface KnownFields
 }
 
 /**
- * Tells the inputs of model APIs by their fields, since most come as plain objects.
+ * Recognises the inputs of model APIs by their fields, since most come as plain objects.
  *
- * Each must show enough to be no accident, because a wrong guess counts too little:
+ * Each must show enough fields to exclude chance, because a wrong guess counts too little:
  * - a model input is empty, has a chunk of a known kind, or has nothing but chunks without content
  * - a chunk on its own has its `type` and the field that goes with it, or `tokens` and nothing else
  * - a tensor has a `dtype`
@@ -86,13 +86,13 @@ function isBareChunk(chunk: unknown): boolean {
   );
 }
 
-/** How deep lists of lists are looked into. */
+/** The depth to which lists of lists are searched. */
 const DEEPEST = 4;
 
 /**
- * What the size of a value was estimated from. A list has the kind of its first item. A model input
- * or training example has the kind `image` if its first chunk is an image. A value that throws when
- * it is read has the kind `json`.
+ * The kind of value from which a size was estimated. A list has the kind of its first item. A model
+ * input or training example has the kind `image` if its first chunk is an image. A value that
+ * throws when it is read has the kind `json`.
  */
 export function sizedKindOf(value: unknown, deepest = DEEPEST): SizedKind {
   try {

@@ -2,7 +2,7 @@ import { types } from 'node:util';
 import { isObject } from './traversal.ts';
 
 /**
- * The bytes that a value holds as they are: Buffer, typed array, DataView, ArrayBuffer,
+ * The number of bytes in a binary value: Buffer, typed array, DataView, ArrayBuffer,
  * SharedArrayBuffer, Blob and File. undefined for any other object. Nothing is read or copied.
  */
 export function binaryBytes(value: object): number | undefined {
@@ -17,7 +17,7 @@ export function binaryBytes(value: object): number | undefined {
  *
  * Takes both alphabets (RFC 4648, sections 4 and 5), with or without padding, with line breaks and
  * blanks anywhere. As in Node's own decoder, padding ends the data, and a last character that
- * carries no whole byte adds none. Text that is no base64 at all is counted as if it were.
+ * carries no whole byte adds none. Text that is not base64 is counted as if it were.
  *
  * @param start where the base64 begins in `text`
  */
@@ -32,7 +32,7 @@ export function base64Bytes(text: string, start = 0): number {
 /** The whitespace of the WHATWG's forgiving-base64 decode. */
 const BLANKS = ['\n', '\r', ' ', '\t', '\f'] as const;
 
-/** `indexOf` scans many characters at a time, which a loop over them does not. */
+/** Uses `indexOf`, which scans many characters at a time, unlike a loop. */
 function occurrences(text: string, character: string, start: number, end: number): number {
   let count = 0;
   let at = text.indexOf(character, start);
@@ -44,15 +44,17 @@ function occurrences(text: string, character: string, start: number, end: number
 }
 
 /**
- * The bytes of an image or file given by value: base64 text and data: URLs as what they decode to,
- * binary values as what they hold. Anything else holds none.
+ * The bytes of an image or file given by value: the decoded length of base64 text and data: URLs,
+ * the length of binary values; 0 for anything else.
  */
 export function mediaBytes(data: unknown): number {
   if (typeof data === 'string') return dataUrlBytes(data) ?? base64Bytes(data);
   return isObject(data) ? (binaryBytes(data) ?? 0) : 0;
 }
 
-/** The bytes of an image given by URL: of a data: URL what it decodes to, else UTF-8 of the URL. */
+/**
+ * The bytes of an image given by URL: the decoded length of a data: URL, else the UTF-8 of the URL.
+ */
 export function urlBytes(url: string): number {
   return dataUrlBytes(url) ?? Buffer.byteLength(url);
 }
@@ -111,8 +113,8 @@ interface SourceFields {
 }
 
 /**
- * The bytes of the media in a part: base64 data as what it decodes to, a URL by its UTF-8 length,
- * a data: URL as what it carries. undefined for a part without media.
+ * The bytes of the media in a part: the decoded length of base64 data and data: URLs, the UTF-8
+ * length of other URLs; undefined for a part without media.
  */
 export function partMediaBytes(part: MediaFields): number | undefined {
   if (isMedia(part.type) && part.data !== undefined) return dataBytes(part.data);

@@ -55,12 +55,12 @@ const BYTES_PER_ELEMENT = 10;
 /**
  * The bytes of one chunk of a model input.
  *
- * - `image`: the bytes of its `data`; base64 text and data: URLs count as what they decode to
+ * - `image`: the bytes of its `data`; base64 text and data: URLs are decoded first
  * - `image_asset_pointer`: the UTF-8 bytes of its `location`
  * - `encoded_text`: 10 for each of its `tokens`, or of its `data`, or 10 times its `length`
  * - any other chunk that has a numeric `length`: that many tokens; without one: 0
  *
- * A chunk without a `type` is told by the field it has: `tokens`, `location` or `data`, which is an
+ * A chunk without a `type` is recognised by its field: `tokens`, `location` or `data`, which is an
  * image unless it is an array of tokens.
  */
 export function estimateChunkBytes(chunk: unknown): number {
@@ -86,7 +86,7 @@ export function modelInputTokens(input: unknown): number {
   return sumChunks(input, chunkTokens);
 }
 
-/** The tokens of one chunk, if it is encoded text or of a kind of its own that has a `length`. */
+/** The tokens of one chunk, if it is encoded text or of an unknown kind with a `length`. */
 export function chunkTokens(chunk: unknown): number {
   if (!isObject(chunk)) return 0;
   const type = chunkType(chunk);
@@ -117,7 +117,7 @@ export function tensorBytes(tensor: unknown): number {
   return (nested ? sumItems(data, elementsOf) : countOf(data)) * BYTES_PER_ELEMENT;
 }
 
-/** A row that is a typed array is as many numbers as it holds; an item that is no row is one. */
+/** The numbers in an item: the length of a typed array, or 1 for a single number. */
 function elementsOf(item: unknown): number {
   return isObject(item) ? countOf(item) : 1;
 }
@@ -171,7 +171,7 @@ export interface ChunkFields {
   readonly length?: unknown;
 }
 
-/** Which of the known chunks it is: by its `type`, without one by the field it has. */
+/** The kind of a chunk: by its `type`, or else by its fields. */
 export function chunkType(
   chunk: ChunkFields,
 ): 'encoded_text' | 'image' | 'image_asset_pointer' | undefined {

@@ -1,8 +1,8 @@
 import { constants } from 'node:buffer';
 
-/** What a value is, so that its fields can be read; they are `unknown` until looked at. */
+/** Guards and loops for reading values of unknown types. */
 
-/** An object of any kind, arrays included; a function is none. */
+/** Whether a value is an object, which includes arrays, but not functions. */
 export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
@@ -12,12 +12,12 @@ export function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);
 }
 
-/** Where measuring stops. A value beyond these limits has no JSON form, so its size is 0. */
+/** The limits of measuring. A value beyond them has no JSON form, so its size is 0. */
 
 /** A JSON text of more UTF-8 bytes would exceed the longest string. */
 export const MAX_JSON_BYTES = 3 * constants.MAX_STRING_LENGTH;
 
-/** A JSON array of more items would too: each takes a character and a comma. */
+/** A JSON array of more items would also exceed it: each item takes a character and a comma. */
 export const MAX_JSON_ITEMS = constants.MAX_STRING_LENGTH / 2;
 
 /**
@@ -28,8 +28,8 @@ export const MAX_JSON_ITEMS = constants.MAX_STRING_LENGTH / 2;
 const MAX_DEPTH = 200_000;
 
 /**
- * The containers from the root of a value down to the present one. It tells a cycle from a value
- * that merely occurs twice, and stops values without an end.
+ * The containers from the root of a value down to the present one. It distinguishes a cycle from a
+ * value that merely occurs twice, and stops values without an end.
  *
  * In a long walk it also remembers sizes: a few containers that refer to each other many times are
  * one value of exponential size.
@@ -79,7 +79,7 @@ const SCANNED = 32;
 const LONG = 50_000;
 
 /**
- * Sums `measure` over the items of a list; an item that is a list counts as the sum of its own.
+ * Sums `measure` over the items of a list; an item that is a list counts as the sum of its items.
  * A loop, so that depth overflows no stack.
  *
  * @throws TypeError when a list holds itself, RangeError when lists have no end or no finite sum

@@ -23,7 +23,7 @@ export interface Clock {
   setTimer(callback: () => void, delayMs: number, keepAlive?: boolean): Timer;
 }
 
-/** @throws TypeError for a value that is no clock */
+/** @throws TypeError for a value that is not a clock */
 export function checkClock(clock: unknown): void {
   if (clock !== undefined) checkMethods('clock', clock, ['now', 'setTimer']);
 }

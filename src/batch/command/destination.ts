@@ -72,7 +72,7 @@ function isHttp(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
-/** With the path of the API; `/v1` where it has none. A query is sent with each request. */
+/** The URL with the path of the API, by default `/v1`. A query is sent with each request. */
 function readBaseUrl(text: string): string {
   if (!isHttp(text)) {
     throw new BatchError(`--base-url must be an http or https URL, got ${shownUrl(text)}`);

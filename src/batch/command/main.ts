@@ -13,12 +13,12 @@ const GROWING_PERCENT = 20;
  * called before much memory is allocated.
  */
 function keepHeapSmall(): void {
-  // The space for new objects stays as large as it is at the start.
+  // Keep the space for new objects at its initial size.
   setFlagsFromString('--semi-space-growth-factor=1');
   setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);
 }
 
-/** It is no error if the reader closes the pipe early (`| head`), or its terminal. */
+/** Ignores an output that the reader has closed early (`| head`, or the terminal). */
 function ignoreBrokenPipe(error: Error): void {
   if (codeOf(error) !== 'EPIPE' && codeOf(error) !== 'EIO') throw error;
 }

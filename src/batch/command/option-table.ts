@@ -1,4 +1,4 @@
-/** An option of a command, as it is parsed, shown by --help and documented. */
+/** An option of a command, for parsing, --help and the documentation. */
 export interface CommandOption {
   /** Without the dashes. */
   readonly name: string;

@@ -14,7 +14,7 @@ export type StopTelemetry = () => Promise<void>;
 
 /**
  * Starts the OpenTelemetry SDK if a standard variable asks for it and its packages are installed.
- * A missing package is no error: the variables may be meant for other programs.
+ * A missing package is not an error: the variables may be meant for other programs.
  */
 export async function startCommandTelemetry(env: NodeJS.ProcessEnv): Promise<StopTelemetry> {
   const isAsked = VARIABLES.some((name) => (env[name]?.trim() ?? '') !== '');

@@ -170,7 +170,7 @@ export class OutageWatch {
       this.answered();
       return { kind: 'failed', retry: true, status: error.statusCode };
     }
-    // A status below 400 without a result is no limit, even if its body mentions one: do not retry.
+    // Do not retry a status below 400 without a result, even if its body mentions a limit.
     if (error instanceof StatusError && error.status < 400) {
       this.answered();
       return { kind: 'failed', retry: false, status: error.status };

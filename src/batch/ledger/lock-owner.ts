@@ -6,10 +6,10 @@ import { parseJson, textAt } from '../json.ts';
 
 /** A run touches its lock several times a second. An older lock of another machine is dead. */
 const STALE_MS = 60_000;
-/** Where a file system has no hard links, a lock is empty until it is written. */
+/** On a file system without hard links, a lock file is empty until it is written. */
 const EMPTY_MS = 10_000;
 
-/** A lock, as it was read. */
+/** The content of a lock file. */
 export interface FoundLock {
   readonly text: string;
   /** Unique: two locks of the same name, one after the other, differ in it. */

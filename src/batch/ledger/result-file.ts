@@ -32,7 +32,7 @@ export class ResultFile {
   /** Whether there was no file before. */
   readonly #isNew: boolean;
   #length: number;
-  /** Where the last write ends, or would have ended if it had not failed. */
+  /** The end of the last write, or the end that it would have had if it had not failed. */
   #end: number;
   #waiting: string[] = [];
   /** Lines that are being written, or could not be. */
@@ -154,7 +154,7 @@ export class ResultFile {
     }
   }
 
-  /** Checks that the file ends where this run has written to. @returns its size */
+  /** Checks that the file ends at the end of this run's last write. @returns its size */
   async #checkSize(): Promise<number> {
     const length = this.#length;
     const { size } = await this.#handle.stat();

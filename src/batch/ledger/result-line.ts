@@ -32,14 +32,14 @@ export interface ResultLine {
     readonly waited_ms: number;
     readonly duration_ms: number;
     readonly usage: TokenUsage | null;
-    /** In the currency of the prices; null: there is no price. */
+    /** The cost in the currency of the prices; null: there is no price. */
     readonly cost: number | null;
     /** Hash of the request's url and body. */
     readonly hash: string;
   };
 }
 
-/** A line of the output as it was read. */
+/** A line that was read from the output. */
 export interface ReadResult {
   readonly id: string;
   readonly isOk: boolean;

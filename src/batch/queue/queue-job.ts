@@ -6,7 +6,7 @@ import type { BatchResponse, SentBy } from '../request.ts';
 
 /** Limits that a run sets for the workers of its queue, which share them. */
 export interface RunLimits extends Pick<LimiterOptions, (typeof NAMES)[number]> {
-  /** When the run began, in ms since 1970: the limits of the latest run are in force. */
+  /** When the run began, in ms since 1970: the limits of the latest run apply. */
   readonly at: number;
 }
 
@@ -34,7 +34,7 @@ export interface JobData {
   readonly id: string;
   readonly url: string;
   readonly body: JsonObject;
-  /** The body with numbers beyond 2^53 as they were written, if it has any. */
+  /** The body as text, if it has numbers beyond 2^53, which must be sent as written. */
   readonly json?: string | undefined;
   /** The limits that the run sets. */
   readonly limits?: RunLimits;
@@ -74,7 +74,7 @@ export function failedResult(error: unknown, sent: SentBy): JobResult {
 
 /**
  * The answer in a result.
- * @throws WorkerError where there is none
+ * @throws WorkerError if there is none
  */
 export function responseOf({ response, error, sent }: JobResult): BatchResponse {
   if (response !== undefined) return { ...response, sent };

@@ -99,7 +99,7 @@ const NO_STORE: SharedStore = {
   },
 };
 
-/** Limits of a model outweigh those of the run, which outweigh the options of the worker. */
+/** Limits of a model take precedence over those of the run, and these over the worker's options. */
 function optionsOf(
   limits: LimiterOptions,
   own: LimiterOptions | undefined,

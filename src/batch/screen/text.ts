@@ -91,7 +91,7 @@ export const PLAIN: Style = {
   accent: same,
 };
 
-/** `styleText` asks the process's own output whether it takes colours, unless it is told not to. */
+/** Styles text without the check of `styleText`, which looks at the process's own output. */
 const painted = (format: Parameters<typeof styleText>[0]): Paint => {
   return (text) => styleText(format, text, { validateStream: false });
 };

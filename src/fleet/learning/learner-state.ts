@@ -17,7 +17,9 @@ const WORDS = new Map<unknown, string>([
 ]);
 const VALUES = new Map([...WORDS].map(([value, word]) => [word, value]));
 
-/** Fields that are not passed on: attempts in flight, and values that the next answers set anew. */
+/**
+ * Fields that are not passed on: attempts in flight, and values that the next answers set again.
+ */
 const OMITTED = new Set([
   ...['hard', 'listener', 'requests', 'tokens', 'inFlight', 'reaction'],
   ...['reactsUntil', 'reactionMs', 'closure', 'resumed', 'mostMs', 'recent'],

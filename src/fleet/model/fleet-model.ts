@@ -34,7 +34,7 @@ import {
 import { giveUp, isClaimed, lend } from './pool.ts';
 import { configure, grantRates, type RateGrant, settle } from './rate-grants.ts';
 
-/** A worker that wants nothing for this time has no share of what is short, in microseconds. */
+/** A worker that wants nothing for this time has no share of short limits, in microseconds. */
 const ACTIVE = 100_000;
 
 /**

@@ -63,7 +63,7 @@ export interface FleetState {
   throttledUntil: number;
   brokenUntil: number;
   backoffs: number;
-  /** Until then no slots or bytes are lent: the workers first report what they hold. */
+  /** Until this time no slots or bytes are lent: the workers first report their holdings. */
   recoveringUntil: number;
   /** Set after a `ttl` without any call: until then workers that went on alone may return. */
   awaitedUntil: number;

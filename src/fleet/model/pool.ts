@@ -8,7 +8,7 @@ export interface Pool {
   sought: number;
 }
 
-/** What one worker holds of a pool, and what it still lacks. */
+/** The amount of a pool that one worker holds, and the amount that it still needs. */
 export interface Holding {
   held: number;
   /** The amount that it lacks up to its share. */
@@ -22,7 +22,7 @@ export function noHolding(): Holding {
   return { held: 0, claim: 0, seeks: 0 };
 }
 
-/** What a worker asks for. */
+/** The request of a worker. */
 export interface Want {
   /** The whole amount that it holds. */
   readonly held: number;
@@ -34,7 +34,7 @@ export interface Want {
   readonly spare: number;
 }
 
-/** What a worker gets. */
+/** The reply to a worker. */
 export interface Lent {
   /** The amount that it holds now. */
   readonly held: number;

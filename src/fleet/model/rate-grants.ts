@@ -144,7 +144,7 @@ export function grantRates(
   return { count, amounts, from, until, limit: short };
 }
 
-/** Whether one of these requests may go at once with what was returned to a bucket in debt. */
+/** Whether one of these requests may go at once, with an amount returned to a bucket in debt. */
 function isOfRest(demand: Demand, buckets: readonly Bucket[], atOnce: readonly number[]): boolean {
   let isInDebt = false;
   for (let place = 0; place < buckets.length; place += 1) {

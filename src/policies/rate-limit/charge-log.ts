@@ -41,7 +41,7 @@ class Block {
 export class ChargeLog {
   /** The sum of the amounts. */
   total = 0;
-  /** At least one. Where there are more, all have full size and none is empty. */
+  /** At least one block. If there are more, all have full size and none is empty. */
   readonly #blocks = [new Block(LEAST)];
   /** The index of the oldest entry, counted through all blocks. */
   private head = 0;

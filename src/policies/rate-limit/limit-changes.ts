@@ -10,7 +10,7 @@ import {
 /** Changes of limits by their names; null: there is no such limit any more. */
 export type LimitChanges = Readonly<Record<string, RateLimit | null>>;
 
-/** The effect of checked changes on the limits in force. */
+/** The effect of checked changes on the present limits. */
 interface CheckedChanges {
   readonly added: readonly LimitRule[];
   readonly resized: readonly { readonly limit: NamedLimit; readonly rule: LimitRule }[];
@@ -20,7 +20,7 @@ interface CheckedChanges {
 
 /**
  * Checks changes of limits, and changes nothing.
- * @param set the limits in force
+ * @param set the present limits
  * @param gone the names of limits that were removed before: they may be removed again
  * @throws RangeError or TypeError for wrong values and for another algorithm; UnknownLimitError for
  * the removal of a limit that never existed

@@ -54,7 +54,7 @@ export interface NamedLimit {
   readonly state: LimitState;
 }
 
-/** The limits that were in force at one time. What was charged to them is settled with them. */
+/** The limits at one time. Charges to them are settled with them. */
 export class LimitSet {
   readonly limits: readonly NamedLimit[];
   readonly names: readonly string[];
@@ -136,7 +136,7 @@ export class Reservation {
 /** The state of one limit, in its own unit and in milliseconds. */
 export interface RateLimitUsage {
   readonly limit: number;
-  /** Above `limit` when in debt, and where a bucket has saved a larger `burst`. */
+  /** Above `limit` when in debt, and when a bucket has saved a larger `burst`. */
   readonly used: number;
   /** The amount that could pass now, >= 0. */
   readonly available: number;

@@ -36,7 +36,7 @@ function next(value: number): number {
 }
 
 /**
- * `startMs + lengthMs`, rounded up where it cannot be stored: a window must not end early.
+ * `startMs + lengthMs`, rounded up if it cannot be stored exactly: a window must not end early.
  * The rounding error comes from Knuth's exact sum of two numbers (TAOCP 2, 4.2.2).
  */
 export function endOf(startMs: number, lengthMs: number): number {

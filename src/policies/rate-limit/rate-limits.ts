@@ -64,7 +64,7 @@ export class RateLimits {
     return this.set.names;
   }
 
-  /** The limits in force, in the order of costs. */
+  /** The present limits, in the order of costs. */
   get rules(): readonly LimitRule[] {
     return this.limits.map(({ rule }) => rule);
   }
@@ -90,7 +90,7 @@ export class RateLimits {
     return (rule.limit * 1000) / rule.windowMs;
   }
 
-  /** The most that a limit of this name permits at once; 0 if there is none of this name. */
+  /** The most that the limit of this name permits at once; 0 if there is no such limit. */
   burst(name: string): number {
     return this.set.find(name)?.rule.maxCost ?? 0;
   }
@@ -213,7 +213,7 @@ export class RateLimits {
    * Corrects a charge to the real usage, by the `charge` of each limit. Unnamed amounts are as
    * expected. An excess is charged now and may make a debt.
    * @returns false, and does nothing, for a reservation that has ended or belongs to other limits
-   * @throws as `costsOf`, but for no amount that is too large; then the reservation stays
+   * @throws as `costsOf`, except for too large amounts; then the reservation stays
    */
   settle(
     reservation: Reservation,

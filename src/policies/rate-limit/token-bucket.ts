@@ -4,8 +4,8 @@ import { endOf, type LimitSize, type LimitState } from './limit-state.ts';
 const MARK = 0;
 
 /**
- * An amount that time does not refill: what was charged stays charged, until it is given back or
- * `add` makes more of it available.
+ * An amount that time does not refill: charges stay until they are given back, or until
+ * `add` makes more available.
  */
 export class Quota implements LimitState {
   private limit: number;
