@@ -152,15 +152,15 @@ const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
   .map((file) => relative(SRC, join(SRC, file)).replaceAll('\\', '/'))
   .filter((file) => file.endsWith('.ts'));
 
-describe('the arrows between the folders of src', () => {
-  it('all point the way that they may', () => {
+describe('the imports between the folders of src', () => {
+  it('all have an allowed direction', () => {
     expect(files.length).toBeGreaterThan(40);
     expect(
       files.flatMap((file) => violations(file, readFileSync(join(SRC, file), 'utf8'))),
     ).toEqual([]);
   });
 
-  it('would be seen if they did not', () => {
+  it('are reported if they have a forbidden direction', () => {
     const wrong = [
       "import { Subject } from 'rxjs';",
       "import type { Gate } from '../queue/gate.ts';",
@@ -172,7 +172,7 @@ describe('the arrows between the folders of src', () => {
     expect(violations('policies/pace.ts', "import { x } from '../model/x.ts';")).toEqual([]);
   });
 
-  it('bring the code of fleets to nobody without a store: the store has it', () => {
+  it('keep the code of fleets out of programs without a store', () => {
     const users = files.filter((file) => /^(request|operators|limiter)\//.test(file));
     for (const file of users) {
       const source = readFileSync(join(SRC, file), 'utf8');
@@ -180,7 +180,7 @@ describe('the arrows between the folders of src', () => {
     }
   });
 
-  it('are stated for every folder', () => {
+  it('have a rule for every folder', () => {
     for (const file of files) expect(Object.keys(ARROWS)).toContain(folderOf(file));
   });
 });

@@ -89,7 +89,7 @@ const inFlight = (limiter: Limiter) => limiter.snapshot().concurrency.inFlight;
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('paced, whole answers', () => {
-  it('passes the answer on, and gives everything back', async () => {
+  it('returns the answer unchanged, and releases all leases', async () => {
     const { limiter, model, mock } = rig({ doGenerate: WHOLE });
     const { text } = await generateText({ model, prompt: 'hello', maxRetries: 0 });
     expect(text).toBe('an answer');
@@ -98,7 +98,7 @@ describe('paced, whole answers', () => {
     expectIdle(limiter);
   });
 
-  it('sends as many calls at once as the limiter lets pass', async () => {
+  it('sends as many calls at once as the limiter admits', async () => {
     const pending: (() => void)[] = [];
     const doGenerate = () =>
       new Promise<Whole>((resolve) => void pending.push(() => resolve(WHOLE)));
@@ -114,7 +114,7 @@ describe('paced, whole answers', () => {
     expectIdle(limiter);
   });
 
-  it('sends again what was answered with 429, after the wait that it asks for', async () => {
+  it('retries a call that got a 429, after the named wait', async () => {
     let calls = 0;
     const { clock, limiter, model, mock } = rig({
       doGenerate: async () => {
@@ -135,7 +135,7 @@ describe('paced, whole answers', () => {
     expectIdle(limiter);
   });
 
-  it('charges limits by their names with what the answer has used', async () => {
+  it('charges named limits with the usage of the answer', async () => {
     const minute = { limit: 1_000, windowMs: 60_000, charge: 'settle' } as const;
     const limits = { inputTokens: minute, outputTokens: minute };
     const { limiter, model } = rig(
@@ -150,7 +150,7 @@ describe('paced, whole answers', () => {
     expect(tokensUsed).toBe(30);
   });
 
-  it('leaves it to the usage of the provider what counts for its limit on tokens', async () => {
+  it('takes the tokens of the limit from the provider’s usage', async () => {
     // Anthropic does not limit what its cache has answered for.
     const raw = { input_tokens: 15, cache_read_input_tokens: 5, output_tokens: 10 };
     const answer = { ...WHOLE, usage: { ...WHOLE.usage, raw } };
@@ -159,7 +159,7 @@ describe('paced, whole answers', () => {
     expect(limiter.snapshot().tokensUsed).toBe(25);
   });
 
-  it('books what the answer costs to a budget', async () => {
+  it('charges the cost of the answer to a budget', async () => {
     const costBudget = {
       maxCost: 1,
       windowMs: 60_000,
@@ -185,7 +185,7 @@ describe('paced, whole answers', () => {
     expect(told).toEqual([100]);
   });
 
-  it('estimates the size of the prompt, unless it is told', async () => {
+  it('estimates the size of the prompt, unless a size is given', async () => {
     const sizes: unknown[] = [];
     const instrumentation = {
       arrived: ({ bytes, tokens }: { bytes: number; tokens: number }) =>
@@ -280,7 +280,7 @@ describe('paced, streamed answers', () => {
     return { ...set, source, stream, reader: stream.getReader() };
   }
 
-  it('passes all parts on, and holds its slot until the last', async () => {
+  it('emits all parts, and holds its slot until the last one', async () => {
     const { limiter, source, reader } = await begun();
     expect((await reader.read()).value).toEqual(START);
     expect((await reader.read()).value).toEqual(TEXT_START);
@@ -296,7 +296,7 @@ describe('paced, streamed answers', () => {
     expectIdle(limiter);
   });
 
-  it('tells the API’s answer at its first part, not at its last', async () => {
+  it('reports the API’s answer at its first part, not at its last', async () => {
     const { limiter, model } = rig({
       doStream: async () => ({ stream: source.stream }),
     });
@@ -315,7 +315,7 @@ describe('paced, streamed answers', () => {
     expectIdle(limiter);
   });
 
-  it('frees its slot when the answer has come, though nobody reads it', async () => {
+  it('frees its slot when the answer has arrived, even if it is not read', async () => {
     const { limiter, source } = await begun({ tokensPerMinute: 1_000 });
     source.give(word('an answer'), FINISH);
     source.end();
@@ -324,7 +324,7 @@ describe('paced, streamed answers', () => {
     expectIdle(limiter);
   });
 
-  it('frees its slot 30 s after it has read ahead as much as it may', async () => {
+  it('frees its slot 30 s after it has read ahead up to its bound', async () => {
     const { clock, limiter, source } = await begun();
     source.give(...Array.from({ length: 5_000 }, () => word('x')));
     await settle();
@@ -334,7 +334,7 @@ describe('paced, streamed answers', () => {
     expect(inFlight(limiter)).toBe(0);
   });
 
-  it('that has freed its slot unread still ends with its signal', async () => {
+  it('that has freed its slot unread still ends when its signal aborts', async () => {
     const controller = new AbortController();
     const { clock, limiter, source } = await begun({}, controller.signal);
     source.give(...Array.from({ length: 5_000 }, () => word('x')));
@@ -347,7 +347,7 @@ describe('paced, streamed answers', () => {
     expectIdle(limiter);
   });
 
-  it('leaves nothing at a signal that many calls have in common', async () => {
+  it('leaves no listener at a signal that many calls share', async () => {
     const { signal } = new AbortController();
     // Node keeps what this makes, with its listeners, as long as the signal lives.
     const dependent = vi.spyOn(AbortSignal, 'any');
@@ -371,7 +371,7 @@ describe('paced, streamed answers', () => {
     expectIdle(limiter);
   });
 
-  it('ends with its signal, even where the model does not heed it', async () => {
+  it('ends when its signal aborts, even if the model ignores it', async () => {
     const controller = new AbortController();
     const { limiter, source, reader } = await begun({}, controller.signal);
     await reader.read();
@@ -438,7 +438,7 @@ describe('paced, streamed answers', () => {
     expectIdle(limiter);
   });
 
-  it('is not sent again where it fails after its first part, and its error counts', async () => {
+  it('is not retried if it fails after its first part, and its error counts', async () => {
     const { limiter, mock, source, reader } = await begun();
     const error = rejected('3');
     source.give({ type: 'error', error });
@@ -493,11 +493,11 @@ describe('the options of paced', () => {
     [() => paced({} as Limiter), '`limiter.run` must'],
     [() => paced(createLimiter(), { prio: 1 } as PacedOptions), '`prio` is no option'],
     [() => paced(createLimiter(), 'fast' as PacedOptions), '`options` must be'],
-  ])('that are wrong are an error: %#', (make, message) => {
+  ])('throw if they are wrong: %#', (make, message) => {
     expect(make).toThrow(message);
   });
 
-  it('that a function returns wrong reject the call', async () => {
+  it('reject the call if a function returns wrong ones', async () => {
     const { model } = rig({ doGenerate: WHOLE }, {}, () => ({ priority: 0.5 }));
     await expect(generateText({ model, prompt: 'a', maxRetries: 0 })).rejects.toThrow(
       '`priority` must be an integer',

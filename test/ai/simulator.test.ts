@@ -35,7 +35,7 @@ describe.each(Object.entries(HOWS))('paced, %s over HTTP', (_name, ask) => {
     expectIdle(rig.limiter);
   });
 
-  it.each([429, 503])('is sent again after %d, by the limiter alone', async (status) => {
+  it.each([429, 503])('is retried after %d, only by the limiter', async (status) => {
     await using rig = await start({}, first(3, { fault: 'status', status, retryAfterMs: 20 }));
     const model = modelOf(rig);
     const texts = await Promise.all(PROMPTS.map((prompt) => ask(model, prompt)));
@@ -76,7 +76,7 @@ describe('paced, a stream over HTTP', () => {
     expectIdle(rig.limiter);
   });
 
-  it('is not sent again where it fails midway', async () => {
+  it('is not retried if it fails midway', async () => {
     await using rig = await start({ latency: 60 }, () => ({
       fault: 'status',
       status: 529,

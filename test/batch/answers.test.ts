@@ -7,7 +7,7 @@ import { answer, batchRig, prompts } from './rig.ts';
 const deep = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
 const LEVELS = 20_000;
 
-describe('an answer that is none fails its line', () => {
+describe('a response without an answer fails its line', () => {
   it.for<[name: string, response: BatchResponse, code: string, message: string]>([
     [
       'an error with status 200',
@@ -46,7 +46,7 @@ describe('an answer that is none fails its line', () => {
     expect(stopped.stop?.message).toContain(message);
   });
 
-  it('but not where the results are beside the error', async (test) => {
+  it('but not if there are results besides the error', async (test) => {
     const body = { error: { message: 'cut' }, output: [{ content: [{ text: 'a' }] }] };
     const rig = await batchRig(test, async () => ({ statusCode: 200, body }));
     rig.write('in.jsonl', prompts(1));
@@ -54,10 +54,10 @@ describe('an answer that is none fails its line', () => {
   });
 });
 
-describe('a failure before anything went well', () => {
+describe('a failure before the first success', () => {
   const gone = { statusCode: 404, body: { error: { message: 'no such model' } } };
 
-  it('is that of its line where another goes well', async (test) => {
+  it('fails only its line if another line succeeds', async (test) => {
     const rig = await batchRig(test, async (request, context) =>
       ['p0', 'p1'].includes(request.id) ? gone : answer(request, context),
     );
@@ -67,7 +67,7 @@ describe('a failure before anything went well', () => {
     expect(rig.results()).toHaveLength(20);
   });
 
-  it('stops a run of few lines, too', async (test) => {
+  it('stops a run of few lines too', async (test) => {
     const rig = await batchRig(test, async () => gone);
     rig.write('in.jsonl', prompts(1));
     expect(await rig.run()).toMatchObject({ failed: 0, left: 1, stop: { reason: 'refused' } });
@@ -75,7 +75,7 @@ describe('a failure before anything went well', () => {
 });
 
 describe('an answer that cannot be kept fails its line', () => {
-  it('where it is nested too deeply to be written', async (test) => {
+  it('if it is nested too deeply to be written', async (test) => {
     const rig = await batchRig(test, async (request, context) =>
       request.id === 'p1'
         ? { statusCode: 200, body: { choices: [deep(LEVELS)] } }
@@ -89,7 +89,7 @@ describe('an answer that cannot be kept fails its line', () => {
     );
   });
 
-  it('where its line would be too long to be read again', async (test) => {
+  it('if its line would be too long to be read again', async (test) => {
     const content = 'x'.repeat(64 * 1024 * 1024);
     const rig = await batchRig(test, async (request, context) =>
       request.id === 'p1'
@@ -102,7 +102,7 @@ describe('an answer that cannot be kept fails its line', () => {
   });
 });
 
-it('a line that is nested too deeply is named', async (test) => {
+it('a line that is nested too deeply is reported by its number', async (test) => {
   const rig = await batchRig(test);
   const nested = '['.repeat(LEVELS) + ']'.repeat(LEVELS);
   for (const field of ['input', 'metadata']) {
@@ -112,7 +112,7 @@ it('a line that is nested too deeply is named', async (test) => {
   }
 });
 
-it('a certificate that is refused stops the run, and fails no line', async (test) => {
+it('a refused certificate stops the run, and fails no line', async (test) => {
   const rig = await batchRig(test, async () => {
     const code = 'DEPTH_ZERO_SELF_SIGNED_CERT';
     throw new ConnectionError('cannot reach https://x: self-signed certificate', code);

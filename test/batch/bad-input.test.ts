@@ -36,7 +36,7 @@ async function refusalOf(test: TestContext, bad: string | object): Promise<strin
   return message;
 }
 
-describe('a line that cannot be sent is named before anything is sent', () => {
+describe('a line that cannot be sent is reported before anything is sent', () => {
   it.for<[name: string, bad: string | object, says: string]>([
     ['no JSON', '{"prompt": "cut o', 'not JSON: '],
     ['plain text', 'Write a poem', 'for lines of plain text, say --text'],
@@ -112,7 +112,7 @@ describe('a file that cannot be read', () => {
     expect((await refusal(rig)).message).toContain('in.jsonl: there is no such file');
   });
 
-  it('is empty, or has empty lines alone', async (test) => {
+  it('is empty, or has only empty lines', async (test) => {
     const rig = await batchRig(test);
     rig.write('in.jsonl', '\n\r\n \n');
     expect((await refusal(rig)).message).toContain('there are no requests in the input');
@@ -150,7 +150,7 @@ describe('a file that cannot be read', () => {
     expect((await refusal(rig, { input })).message).toContain('this is no gzip data');
   });
 
-  it('is a table that is no UTF-8', async (test) => {
+  it('is a table that is not UTF-8', async (test) => {
     const rig = await batchRig(test);
     // Characters that two pieces of the file share are whole.
     const rows = `${'ä€🙂'.repeat(1_000)},b\n`.repeat(40);
@@ -163,7 +163,7 @@ describe('a file that cannot be read', () => {
     expect(message).toContain('in.csv:42: not UTF-8 text: save the table as UTF-8');
   });
 
-  it('is a table whose template names what all objects have', async (test) => {
+  it('is a table whose template names a property of every object', async (test) => {
     const rig = await batchRig(test);
     const input = rig.write('in.csv', 'name\na\n');
     const { message } = await refusal(rig, { input, template: '{{constructor}}' });
@@ -197,7 +197,7 @@ describe('an output that must not be written to', () => {
   });
 
   it.runIf(process.platform === 'linux')(
-    'is where nobody may write, not even root',
+    'is in a place where not even root may write',
     async (test) => {
       const rig = await batchRig(test);
       rig.write('in.jsonl', prompts(1));
@@ -214,7 +214,7 @@ describe('an output that must not be written to', () => {
     expect((await refusal(rig)).message).toContain('permission denied');
   });
 
-  it('is no file of results, and is left as it is', async (test) => {
+  it('is not a results file, and is left unchanged', async (test) => {
     const rig = await batchRig(test);
     rig.write('in.jsonl', prompts(1));
     for (const content of ['{"rpm": 500}\n', 'a letter', '{"custom_id": "p0"}\nx\n', '\n']) {
@@ -252,7 +252,7 @@ describe('an output that must not be written to', () => {
     expect(rig.read()).toBe(before);
   });
 
-  it('has results of another input, unless they are to be added to, or replaced', async (test) => {
+  it('has results of another input, without --append or --overwrite', async (test) => {
     const rig = await batchRig(test);
     rig.write('in.jsonl', prompts(2));
     await rig.run();
@@ -267,7 +267,7 @@ describe('an output that must not be written to', () => {
 });
 
 describe('while a run goes on', () => {
-  it('a line that changes ends it, and the results so far are kept', async (test) => {
+  it('a changed line ends it, and the results so far are kept', async (test) => {
     const rig = await batchRig(test, async ({ id }) => {
       // The file is read in pieces of 64 KiB: the end of it is not in memory yet.
       if (id === 'p0') await writeFile(rig.path('in.jsonl'), changed);
@@ -287,7 +287,7 @@ describe('while a run goes on', () => {
     expect([again.ok + again.doneBefore, again.stop]).toEqual([400, undefined]);
   });
 
-  it('lines that were read before one that is wrong are all sent first', async (test) => {
+  it('all lines before a wrong one are sent first', async (test) => {
     const rig = await batchRig(test, async (request, context) => {
       await new Promise((resolve) => setTimeout(resolve, 20));
       return answer(request, context);
@@ -303,7 +303,7 @@ describe('while a run goes on', () => {
     expect(report.stop?.message).toContain('in.jsonl:101: not JSON');
   });
 
-  it('lines that are added end it too: they were not checked', async (test) => {
+  it('added lines end it too, because they were not checked', async (test) => {
     const rig = await batchRig(test, async () => {
       if (rig.sent.length === 1) await appendFile(rig.path('in.jsonl'), '{"prompt": "late"}\n');
       return { statusCode: 200, body: {} };
@@ -320,7 +320,7 @@ describe('while a run goes on', () => {
 });
 
 describe('prices', () => {
-  it('are refused where they are not of the form, or lack a model', async (test) => {
+  it('are refused if they have a wrong form, or lack a model', async (test) => {
     const rig = await batchRig(test);
     const file = rig.write('prices.json', '{"gpt": {"in": 1}}');
     expect(() => readPriceFile(file)).toThrow('the prices of "gpt" are not of the form');

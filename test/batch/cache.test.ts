@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { openCache } from '../../src/batch/index.ts';
 import { batchRig, prompts } from './rig.ts';
 
-it('answers from the cache what any run has answered, whatever its id', async (test) => {
+it('answers from the cache what any run has answered, for any id', async (test) => {
   const rig = await batchRig(test);
   const cache = await openCache(rig.path('cache'), 'http://one');
   test.onTestFinished(() => cache.close());

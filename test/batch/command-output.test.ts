@@ -3,7 +3,7 @@ import { prompts } from './command/files.ts';
 import { inProcess } from './command-in-process.ts';
 
 describe('headgate run', () => {
-  it('writes JSON for machines', async (test) => {
+  it('writes JSON with --json', async (test) => {
     const { run, write } = await inProcess(test);
     write('in.jsonl', prompts(3));
     const { stdout, stderr } = await run(['in.jsonl', '--out', 'out.jsonl', '--json']);
@@ -72,7 +72,7 @@ describe('headgate run', () => {
     expect([help.code, help.stdout]).toEqual([0, expect.stringContaining('Usage: headgate run')]);
   });
 
-  it('tells of a server that is not there', async (test) => {
+  it('reports a server that cannot be reached', async (test) => {
     const { write, server, run } = await inProcess(test);
     write('in.jsonl', prompts(3));
     await server.close();
@@ -122,7 +122,7 @@ describe('headgate run', () => {
     expect(stdout).toMatch(/^time {6}at least 1 min at your limits$/m);
   });
 
-  it('says for --dry-run what it takes for lines that do not bound their output', async (test) => {
+  it('says for --dry-run which output it assumes for lines without max_tokens', async (test) => {
     const { write, command } = await inProcess(test);
     write('in.jsonl', [{ prompt: 'a', max_tokens: 500 }, { prompt: 'b' }, { prompt: 'c' }]);
     const args = ['run', 'in.jsonl', '--model', 'm', '--dry-run'];
@@ -135,7 +135,7 @@ describe('headgate run', () => {
 });
 
 describe('headgate summary and headgate export', () => {
-  it('counts all that was paid, as the report of a run does', async (test) => {
+  it('counts all costs, as the report of a run does', async (test) => {
     const { write, run, command } = await inProcess(test);
     const args = ['in.jsonl', '--out', 'out.jsonl', '--price-in', '1000', '--price-out', '2000'];
     write('in.jsonl', [{ id: 'a', prompt: 'a' }]);

@@ -61,7 +61,7 @@ describe('lines for embeddings', () => {
     expect(await rig.run({ ...options, groupSize: 1 })).toMatchObject({ doneBefore: 25, ok: 0 });
   });
 
-  it('share what their group has used by their length, and nothing gets lost', async (test) => {
+  it('share the usage of their group by their length, with exact sums', async (test) => {
     const rig = await batchRig(test, async () => {
       const response = embedded(['a 0', 'a 1', 'a 2']);
       return { ...response, body: { ...Object(response.body), usage: { prompt_tokens: 1_001 } } };
@@ -73,7 +73,7 @@ describe('lines for embeddings', () => {
     expect(Math.min(...used)).toBeGreaterThan(0);
   });
 
-  it('of other models or options are in other groups, and lists of texts stay alone', async (test) => {
+  it('with other models or options are in other groups, and lists of texts are not grouped', async (test) => {
     const rig = await batchRig(test, embed);
     rig.write('in.jsonl', [
       ...texts(6, (index) => ({ dimensions: index % 2 === 0 ? 8 : 16 })),
@@ -82,7 +82,7 @@ describe('lines for embeddings', () => {
     expect(await rig.run(options)).toMatchObject({ ok: 7, attempts: 3 });
   });
 
-  it('that one line makes fail are sent again in halves, until that line is alone', async (test) => {
+  it('that fail because of one line are sent again in halves, until that line is alone', async (test) => {
     const rig = await batchRig(test, async (request, context) => {
       const isBad = JSON.stringify(request.body.input).includes('text 37"');
       return isBad ? refuse(400, 'too long') : embed(request, context);
@@ -97,7 +97,7 @@ describe('lines for embeddings', () => {
     expect(report.attempts).toBeLessThanOrEqual(10 + 2 * 4);
   });
 
-  it('are sent alone to a server that knows no lists', async (test) => {
+  it('are sent alone to a server that does not accept lists', async (test) => {
     const rig = await batchRig(test, async (request, context) =>
       Array.isArray(request.body.input) ? refuse(422, 'not a string') : embed(request, context),
     );
@@ -107,7 +107,7 @@ describe('lines for embeddings', () => {
     expect(report.attempts).toBeLessThan(1_200);
   });
 
-  it('are sent alone where the answer has not one vector for each', async (test) => {
+  it('are sent alone if the answer does not have one vector for each', async (test) => {
     const rig = await batchRig(test, async (request, context) =>
       Array.isArray(request.body.input)
         ? { statusCode: 200, body: { data: [{ index: 0, embedding: [0] }] } }
@@ -121,7 +121,7 @@ describe('lines for embeddings', () => {
     }
   });
 
-  it('fail together where all of them would, and are sent again together after 429s', async (test) => {
+  it('fail together if each would fail, and are retried together after 429s', async (test) => {
     let rejected = 0;
     const rig = await batchRig(test, async (request, context) => {
       if (rejected < 3) {
@@ -137,7 +137,7 @@ describe('lines for embeddings', () => {
     expect(report).toMatchObject({ ok: 10, failed: 10, rejected: 3 });
   });
 
-  it('are in no group that takes more than a part of the tokens of a minute', async (test) => {
+  it('are in groups that take at most a share of the tokens of a minute', async (test) => {
     const sizes: number[] = [];
     const rig = await batchRig(test, (request, context) => {
       sizes.push(request.members?.length ?? 1);

@@ -50,7 +50,7 @@ it('an answer is read as far as 64 MiB, and a longer one fails its request for g
   ]);
 });
 
-it('what a server says of an error controls no terminal', async (test) => {
+it('the text of a server’s error controls no terminal', async (test) => {
   const { run, command, write } = await inProcess(test, {
     handle: () => ({ status: 400, body: { error: { message: COMMANDS, code: COMMANDS } } }),
   });
@@ -62,7 +62,7 @@ it('what a server says of an error controls no terminal', async (test) => {
   expect(stdout + stderr + said).not.toMatch(CONTROLS);
 });
 
-it('nor does what a server says where it ends the run, nor a file', async (test) => {
+it('an error that ends the run, or a file, controls no terminal', async (test) => {
   const { run, command, write } = await inProcess(test, {
     handle: () => ({ status: 401, body: { error: { message: COMMANDS } } }),
   });

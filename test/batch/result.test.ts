@@ -19,7 +19,7 @@ function failedWith(error: unknown) {
   return resultOf(outcome, new Budget(undefined, Number.POSITIVE_INFINITY));
 }
 
-it('a line that its deadline has ended keeps the last answer', () => {
+it('a line whose deadline has passed keeps the last answer', () => {
   const last = new StatusError({ statusCode: 429, body: { error: { message: 'slow down' } } });
   expect(failedWith(new DeadlineExceededError(1_000, 'backoff', last))).toMatchObject({
     error: { code: 'DEADLINE_EXCEEDED' },

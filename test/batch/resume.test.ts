@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { BatchError } from '../../src/batch/index.ts';
 import { answer, batchRig, prompts } from './rig.ts';
 
-describe('a run of which a part is done', () => {
-  it('sends only what has no good result', async (test) => {
+describe('a run with existing results', () => {
+  it('sends only lines without a successful result', async (test) => {
     const rig = await batchRig(test);
     rig.write('in.jsonl', prompts(10).slice(0, 6));
     await rig.run();
@@ -47,7 +47,7 @@ describe('a run of which a part is done', () => {
     expect(rig.results()).toHaveLength(1);
   });
 
-  it('keeps a whole line that lacks its newline, and zeros that a power cut has left go', async (test) => {
+  it('keeps a whole line without newline, and removes zeros that a power cut has left', async (test) => {
     const rig = await batchRig(test);
     rig.write('in.jsonl', prompts(3));
     await rig.run();
@@ -60,7 +60,7 @@ describe('a run of which a part is done', () => {
     expect(rig.read()).toBe(whole);
   });
 
-  it('sends what has failed only when it is told to, or when the line was mended', async (test) => {
+  it('sends failed lines only with --retry-failed, or if the line has changed', async (test) => {
     let isUp = false;
     const rig = await batchRig(test, async (request, context) => {
       if (isUp || request.id === 'p0') return answer(request, context);
@@ -104,7 +104,7 @@ describe('a run of which a part is done', () => {
 describe('lines without ids', () => {
   const lines = (...texts: string[]) => texts.map((prompt) => ({ prompt }));
 
-  it('keep their results where a file is added, or removed', async (test) => {
+  it('keep their results if a file is added or removed', async (test) => {
     const rig = await batchRig(test);
     const input = rig.path('*.in.jsonl');
     rig.write('b.in.jsonl', lines('B1', 'B2'));
@@ -119,7 +119,7 @@ describe('lines without ids', () => {
     expect(rig.sent).toHaveLength(5);
   });
 
-  it('are sent where another line has their number', async (test) => {
+  it('are sent if another line has got their number', async (test) => {
     const rig = await batchRig(test);
     const input = rig.path('*.in.jsonl');
     rig.write('b.in.jsonl', lines('B1'));
@@ -151,7 +151,7 @@ describe('two runs of one output', () => {
     expect((await rig.run()).doneBefore).toBe(2);
   });
 
-  it('do not, where the lock was left by one that was killed', async (test) => {
+  it('do not exclude each other if the lock was left by a killed run', async (test) => {
     const rig = await batchRig(test);
     rig.write('in.jsonl', prompts(1));
     const own = readFileSync('/proc/sys/kernel/hostname', 'utf8').trim();

@@ -29,7 +29,7 @@ describe('runBatch with an SDK', () => {
     expect(report.retried).toBe(report.rejected);
   });
 
-  it('stops for a key that is refused, and for a server that is not there', async (test) => {
+  it('stops for a refused key, and for a server that cannot be reached', async (test) => {
     const server = await serve(createProvider({ apiKeys: ['right'] }));
     const client = new OpenAI({ apiKey: 'wrong', baseURL: `${server.url}/v1`, maxRetries: 0 });
     const rig = await batchRig(test, sendWith(client));

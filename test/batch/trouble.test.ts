@@ -16,7 +16,7 @@ const refused = () =>
   new ConnectionError('cannot reach http://x: connect ECONNREFUSED', 'ECONNREFUSED');
 const reset = () => new ConnectionError('cannot reach http://x: socket hang up', 'ECONNRESET');
 
-describe('answers that every other request would meet too', () => {
+describe('answers that concern all requests', () => {
   it.for([
     ['a wrong key', says(401, 'Incorrect API key'), 'Incorrect API key. Check the key'],
     ['a used-up quota', says(429, 'exceeded', 'insufficient_quota'), 'exceeded'],
@@ -41,7 +41,7 @@ describe('answers that every other request would meet too', () => {
     },
   );
 
-  it('stop a run that goes on from one that went well, too', async (test) => {
+  it('stop a run that continues a successful one, too', async (test) => {
     let isWrong = false;
     const rig = await batchRig(test, async (request, context) =>
       isWrong ? says(404, 'no such path') : answer(request, context),
@@ -59,7 +59,7 @@ describe('answers that every other request would meet too', () => {
     expect(await rig.run()).toMatchObject({ ok: 497, doneBefore: 3, stop: undefined });
   });
 
-  it('are those of the last few lines of a run that went well', async (test) => {
+  it('fail only their lines near the end of a successful run', async (test) => {
     const rig = await batchRig(test, async (request, context) =>
       request.id > 'p5' ? says(404, 'no such file') : answer(request, context),
     );
@@ -69,7 +69,7 @@ describe('answers that every other request would meet too', () => {
     expect(await rig.run({ retryFailed: true })).toMatchObject({ failed: 4, left: 0 });
   });
 
-  it('are those of one request where others go well', async (test) => {
+  it('fail only one request if others succeed', async (test) => {
     const rig = await batchRig(test, async (request, context) =>
       request.id === 'p7' ? says(404, 'no such file') : answer(request, context),
     );
@@ -79,7 +79,7 @@ describe('answers that every other request would meet too', () => {
 });
 
 describe('a server that is down', () => {
-  it('is told of when it was never reached, with what was tried', async (test) => {
+  it('is reported if it was never reached, with the tried address', async (test) => {
     const rig = await batchRig(test, () => Promise.reject(refused()));
     rig.write('in.jsonl', prompts(100));
     const report = await rig.run({ unreachableMs: 700 });
@@ -124,7 +124,7 @@ describe('a server that is down', () => {
     },
   );
 
-  it('is given up after the time it may take, and the rest is left', async (test) => {
+  it('is given up after its bound, and the rest is left for later', async (test) => {
     let calls = 0;
     const rig = await batchRig(test, async (request, context) => {
       calls += 1;
@@ -140,7 +140,7 @@ describe('a server that is down', () => {
 });
 
 describe('requests that take too long', () => {
-  it('are given up after three attempts, however many there are in a row', async (test) => {
+  it('fail after three attempts, however many fail in a row', async (test) => {
     const rig = await batchRig(test, async () => {
       throw new CallTimeoutError('no answer within 1 s');
     });
@@ -150,7 +150,7 @@ describe('requests that take too long', () => {
     expect(report.errors).toMatchObject([{ kind: 'ETIMEDOUT', count: 4 }]);
   });
 
-  it('that are not JSON are those of one request, where the server has answered others', async (test) => {
+  it('that are not JSON fail one request if the server has answered others', async (test) => {
     const rig = await batchRig(test, async (request, context) => {
       if (request.id !== 'p3') return answer(request, context);
       throw new BadAnswerError('http://x', 200);
@@ -162,7 +162,7 @@ describe('requests that take too long', () => {
 });
 
 describe('a bound of the cost', () => {
-  it('is never exceeded by what is spent and what is in flight, over several runs', async (test) => {
+  it('is never exceeded by spent and reserved money, over several runs', async (test) => {
     const rig = await batchRig(test);
     rig.write(
       'in.jsonl',
@@ -213,7 +213,7 @@ describe('requests whose cost is estimated far too high', () => {
     expect(report.cost?.spent).toBeLessThanOrEqual(0.002);
   });
 
-  it('are not waited for beyond their deadline', async (test) => {
+  it('are not awaited beyond their deadline', async (test) => {
     const rig = await batchRig(test, async (request, context) => {
       await new Promise((resolve) => setTimeout(resolve, 400));
       return answer(request, context);
@@ -226,7 +226,7 @@ describe('requests whose cost is estimated far too high', () => {
 });
 
 describe('a run that is stopped', () => {
-  it('lets what is in flight end, and sends nothing more', async (test) => {
+  it('lets requests in flight end, and sends nothing more', async (test) => {
     const stopping = new AbortController();
     const rig = await batchRig(test, async (request, context) => {
       if (rig.sent.length === 5) stopping.abort();
@@ -239,7 +239,7 @@ describe('a run that is stopped', () => {
     expect(rig.results()).toHaveLength(5);
   });
 
-  it('aborts what takes longer than it may', async (test) => {
+  it('aborts requests that take longer than the bound', async (test) => {
     const stopping = new AbortController();
     let aborted = 0;
     const rig = await batchRig(test, async (_request, { signal }) => {
@@ -259,7 +259,7 @@ describe('a run that is stopped', () => {
 });
 
 describe('429s', () => {
-  it('are waited out, and told apart from failures', async (test) => {
+  it('are waited out, and are counted apart from failures', async (test) => {
     let window = { from: 0, used: 0 };
     const rig = await batchRig(test, async (request, context) => {
       if (Date.now() - window.from > 500) window = { from: Date.now(), used: 0 };

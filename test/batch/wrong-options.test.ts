@@ -73,7 +73,7 @@ it('a key that cannot be sent is refused, and not shown', async () => {
   );
 });
 
-it('a time that no timer can have is refused in code, too', async () => {
+it('a time that is too long for a timer is refused in code, too', async () => {
   const options = { baseUrl: 'http://h', apiKey: undefined, timeoutMs: 2 ** 31 };
   const bound = /must be a number > 0 and at most 2147483647, got 2147483648/;
   expect(() => createHttpSender(options)).toThrow(bound);

@@ -40,7 +40,7 @@ describe('processQueue', () => {
     expect(errors).toEqual([]);
   });
 
-  it('leaves in the queue what cannot be sent soon', async () => {
+  it('leaves jobs in the queue that cannot be sent soon', async () => {
     const { clock, queue, sleep, process } = rig({ requestsPerMinute: 120, adaptive: false });
     for (let n = 0; n < 500; n += 1) queue.add(n);
     const { processing } = process(() => sleep(10));
@@ -54,7 +54,7 @@ describe('processQueue', () => {
     expect(clock.now()).toBeLessThan(241_000);
   });
 
-  it('takes one job ahead where they begin slowly', async () => {
+  it('takes one job ahead if jobs begin slowly', async () => {
     const { clock, queue, sleep, process } = rig({ concurrency: 1 });
     for (let n = 0; n < 50; n += 1) queue.add(n);
     const { processing } = process(() => sleep(100));
@@ -85,7 +85,7 @@ describe('processQueue', () => {
     expect(started.indexOf(99)).toBeLessThanOrEqual(2);
   });
 
-  it('tells the limiter what a job costs, and each job its own limiter', async () => {
+  it('uses the cost of each job, and each job’s limiter', async () => {
     const { clock, queue, process } = rig();
     const group = createLimiterGroup((key: string) => key, {
       clock,
@@ -133,7 +133,7 @@ describe('processQueue', () => {
     expect(entry.error).toBeInstanceOf(Error);
   });
 
-  it('completes a job whose request has failed with what `failed` makes of it', async () => {
+  it('completes a job whose request has failed with the result of `failed`', async () => {
     const { clock, queue, process } = rig({ maxAttempts: 1 });
     const [kept, thrown] = [queue.add(1), queue.add(2)];
     const failed = (error: Error, job: FakeJob, attempts: number) => {
@@ -193,7 +193,7 @@ describe('processQueue', () => {
     expect(queue.asked).toBeLessThan(40);
   });
 
-  it('gives what waits back to the queue at close, and waits for what is in flight', async () => {
+  it('gives waiting jobs back to the queue at close, and waits for jobs in flight', async () => {
     const { clock, queue, sleep, process } = rig({ concurrency: 2 });
     for (let n = 0; n < 10; n += 1) queue.add(n);
     const { processing, worker } = process(() => sleep(3_000), { readAhead: 4 });
@@ -250,7 +250,7 @@ describe('processQueue', () => {
     expect(errors).toEqual([]);
   });
 
-  it('gives back what takes longer than drainMs', async () => {
+  it('gives back jobs that take longer than drainMs', async () => {
     const { clock, queue, sleep, process } = rig();
     queue.add(1);
     const { processing } = process(() => sleep(60_000));
@@ -263,7 +263,7 @@ describe('processQueue', () => {
     expect(processing.counts.returned).toBe(processing.counts.taken);
   });
 
-  it('shortens the wait for what is in flight by a later close', async () => {
+  it('shortens the wait for jobs in flight by a later close', async () => {
     const { clock, queue, sleep, process } = rig();
     queue.add(1);
     const { processing } = process(() => sleep(60_000));
@@ -279,7 +279,7 @@ describe('processQueue', () => {
     expect(clock.pendingTimers).toBeLessThanOrEqual(1);
   });
 
-  it('closes with a queue that is away, and leaves the job to its lock', async () => {
+  it('closes if the queue is unreachable, and leaves the job to its lock', async () => {
     const { clock, queue, sleep, process } = rig({}, { lockDuration: 8_000 });
     queue.add(1);
     const { processing } = process(() => sleep(1_000));
@@ -317,7 +317,7 @@ describe('processQueue', () => {
     "READONLY You can't write against a read only replica.",
     'CLUSTERDOWN Hash slot not served',
     'BUSY Redis is busy running a script.',
-  ])('keeps an answer until the queue can be told of it: %s', async (awayError) => {
+  ])('keeps an answer until it can be reported to the queue: %s', async (awayError) => {
     const { clock, queue, started, sleep, process } = rig();
     queue.awayError = awayError;
     const entry = queue.add(7);

@@ -90,7 +90,7 @@ class World {
   }
 }
 
-it('ends each job once, whatever becomes of workers and of the queue', async () => {
+it('ends each job once, for generated events of workers and queue', async () => {
   const script = fc.array(step, { maxLength: 15 });
   const starts = fc.tuple(start, start, start);
   await fc.assert(

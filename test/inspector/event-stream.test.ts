@@ -29,7 +29,7 @@ function open() {
   return { response, stream: new EventStream(response as unknown as ServerResponse) };
 }
 
-it('leaves out what a reader does not take, and goes on when it does', () => {
+it('leaves out frames that a reader does not take, and continues when it does', () => {
   const { response, stream } = open();
   response.takes = false;
   stream.send(messageOf('frame', '1'));
@@ -41,7 +41,7 @@ it('leaves out what a reader does not take, and goes on when it does', () => {
   expect(response.isDestroyed).toBe(false);
 });
 
-it('cuts a reader off that takes nothing for 40 frames', () => {
+it('disconnects a reader that takes nothing for 40 frames', () => {
   const { response, stream } = open();
   response.takes = false;
   stream.send(messageOf('frame', '1'));
@@ -57,7 +57,7 @@ it('sends no message above one MiB', () => {
   expect(response.written).toEqual(['event: tooLarge\ndata: {}\n\n']);
 });
 
-it('lets a reader take what was sent before it ends, and cuts off one that is behind', () => {
+it('lets a reader take earlier messages at the end, and disconnects one that is behind', () => {
   const ready = open();
   ready.stream.send(messageOf('end', '{}'));
   ready.stream.end();

@@ -52,7 +52,7 @@ async function seen(name: string, forMs = 5_000): Promise<FleetView | undefined>
 }
 
 describe('the workers of a key', () => {
-  it('are told with what each holds and sends', async () => {
+  it('are shown with their holdings and rates', async () => {
     const store = memoryStore({ clock });
     const [busy, held] = [worker(store, 'busy'), worker(store, 'held')];
     send(held, 30, NEVER_ENDS);
@@ -70,7 +70,7 @@ describe('the workers of a key', () => {
     expect(second?.perSecond).toBeLessThan(110);
   });
 
-  it('hold the slots that one waits for, though few of them are its own', async () => {
+  it('hold the slots that this worker waits for, though few of them are its own', async () => {
     const store = memoryStore();
     send(worker(store, 'first', 10), 9, NEVER_ENDS);
     await seen('first');
@@ -82,7 +82,7 @@ describe('the workers of a key', () => {
     );
   });
 
-  it('are 32 at the most, those that hold most; the others are counted', async () => {
+  it('are at most the 32 that hold most; the others are counted', async () => {
     const store = memoryStore({ clock });
     for (let each = 1; each <= 40; each += 1) {
       send(worker(store, `worker-${each}`, 10_000), each, NEVER_ENDS);
@@ -99,7 +99,7 @@ describe('the workers of a key', () => {
     expect(small?.rows[0]).toMatchObject({ isThis: true, slots: 1 });
   });
 
-  it('are asked for only while somebody looks, and every two seconds', async () => {
+  it('are asked for only while a page is open, every two seconds', async () => {
     const store = memoryStore({ clock });
     let asked = 0;
     const counted: SharedStore = {
@@ -146,7 +146,7 @@ describe('the workers of a key', () => {
     expect((await seen(onStoreLoss))?.isAway).toBe(false);
   });
 
-  it('is this one alone where the store tells of none, or was not asked', async () => {
+  it('are this one alone if the store lists none, or was not asked', async () => {
     const { exchange, join } = memoryStore({ clock });
     const limiter = worker({ exchange, join }, 'silent');
     expect(await seen('silent')).toMatchObject({
@@ -157,7 +157,7 @@ describe('the workers of a key', () => {
     expect(view?.rows).toMatchObject([{ isThis: true, slots: 2, isActive: true }]);
   });
 
-  it('are not there where nothing is shared', async () => {
+  it('are undefined if nothing is shared', async () => {
     const limiter = createLimiter({ name: 'own', clock });
     limiters.push(limiter);
     expect(await seen('own')).toBeUndefined();

@@ -36,8 +36,8 @@ function requestsOf(name: string, outcome: 'all' | 'failed' | 'retried' = 'all')
 
 const never = () => new Promise<never>(() => {});
 
-describe('what is followed', () => {
-  it('is every limiter, key and stream, with its name, those from before too', () => {
+describe('the followed limiters and streams', () => {
+  it('are all limiters, keys and streams, with names, including earlier ones', () => {
     const before = new Monitor({ showValues: false, wallNow: () => 0 });
     before.close();
     const early = createLimiter({ name: 'early', clock });
@@ -56,7 +56,7 @@ describe('what is followed', () => {
     for (const each of [early, limiter, group]) each.close();
   });
 
-  it('stays to be seen when it has ended, if it was used', async () => {
+  it('stay visible after their end, if they were used', async () => {
     const requests = new Subject<number>();
     requests.pipe(throttle(async () => 1, { name: 'used', clock })).subscribe();
     const unused = NEVER.pipe(throttle(never, { name: 'unused', clock })).subscribe();
@@ -75,7 +75,7 @@ describe('what is followed', () => {
     expect(monitor.summaries.map(({ name }) => name)).not.toContain('used');
   });
 
-  it('is 200 at the most; the others are counted', () => {
+  it('are at most 200; the others are counted', () => {
     const limiters = Array.from({ length: MOST_GATES + 7 }, () => createLimiter({ clock }));
     const { gates = [], more = 0 } = monitor.frame(undefined, undefined, true);
     expect(gates).toHaveLength(MOST_GATES);
@@ -90,7 +90,7 @@ describe('what is followed', () => {
     );
   const isFollowed = (name: string) => monitor.summaries.some((each) => each.name === name);
 
-  it('is what works, before what has been idle for 10 s', async () => {
+  it('are active ones before those that have been idle for 10 s', async () => {
     const limiters = [...fill(), createLimiter({ name: 'late', clock })];
     const [first, second] = limiters;
     const late = limiters.at(-1);
@@ -120,7 +120,7 @@ describe('what is followed', () => {
     for (const limiter of limiters) limiter.close();
   });
 
-  it('is another one as soon as one that is followed has closed', async () => {
+  it('include another one as soon as a followed one has closed', async () => {
     const limiters = [...fill(), createLimiter({ name: 'late', clock })];
     monitor.look();
     expect(isFollowed('late')).toBe(false);
@@ -131,7 +131,7 @@ describe('what is followed', () => {
     expect(monitor.frame(undefined, undefined, true)).toMatchObject({ more: 0 });
   });
 
-  it('has its place when it is at work and others have ended', async () => {
+  it('include an active one when others have ended', async () => {
     const limiters = fill();
     for (const limiter of limiters) await limiter.run(async () => 1);
     monitor.look();
@@ -143,7 +143,7 @@ describe('what is followed', () => {
     for (const limiter of [...limiters, late]) limiter.close();
   });
 
-  it('is left alone when the inspector ends', async () => {
+  it('are released when the inspector ends', async () => {
     const limiter = createLimiter({ name: 'left', clock });
     const gate = monitor.find(named('left').id)?.gate;
     expect(gate?.gate.tap.follower).toBeDefined();
@@ -154,8 +154,8 @@ describe('what is followed', () => {
   });
 });
 
-describe('what is shown', () => {
-  it('is what snapshot() says', async () => {
+describe('the shown state', () => {
+  it('agrees with snapshot()', async () => {
     const limiter = createLimiter({
       name: 'same',
       clock,
@@ -197,7 +197,7 @@ describe('what is shown', () => {
     limiter.close();
   });
 
-  it('is said in words, with the time left', async () => {
+  it('is in words, with the time left', async () => {
     const limiter = createLimiter({
       name: 'said',
       clock,
@@ -218,7 +218,7 @@ describe('what is shown', () => {
     limiter.close();
   });
 
-  it('speaks of no rejection where there was none, and of no wait too short to read', async () => {
+  it('mentions no rejection without one, and no wait too short to read', async () => {
     const limiter = createLimiter({
       name: 'begins',
       clock,
@@ -372,7 +372,7 @@ describe('what is shown', () => {
   it.each([
     ['fail', 'requests fail at once', "With onLongWait: 'wait' they would wait."],
     ['wait', '2 wait', ''],
-  ] as const)('is one decision for a long wait: %s', async (onLongWait, what, hint) => {
+  ] as const)('is the decision for a long wait: %s', async (onLongWait, what, hint) => {
     const name = `suspended ${onLongWait}`;
     const limiter = createLimiter({ name, clock, onLongWait });
     const error = { status: 429, headers: { 'retry-after': '3600' } };
@@ -437,7 +437,7 @@ describe('what is shown', () => {
   });
 });
 
-describe('the way of a request', () => {
+describe('the record of a request', () => {
   it('names waits, attempts, and the request whose 429 held it', async () => {
     const limiter = createLimiter({ name: 'way', clock, adaptive: false, concurrency: 1 });
     let calls = 0;
@@ -484,7 +484,7 @@ describe('the way of a request', () => {
     limiter.close();
   });
 
-  it('names its trace where that is wanted', async () => {
+  it('names its trace if that is wanted', async () => {
     const tracer = new TracerProvider().getTracer('test');
     const options = { name: 'traced', clock, telemetry: { tracer } } as const;
     const unwanted = createLimiter(options);
@@ -502,7 +502,7 @@ describe('the way of a request', () => {
     limiter.close();
   });
 
-  it('has no value and no message unless that was asked for', async () => {
+  it('has no value and no message unless the option is set', async () => {
     const secret = 'my secret prompt';
     const showing = new Monitor({ showValues: true, wallNow: () => START });
     const requests = new Subject<string>();
@@ -529,7 +529,7 @@ describe('the way of a request', () => {
 });
 
 describe('memory', () => {
-  it('holds 2,000 requests and 900 seconds at the most', async () => {
+  it('holds at most 2,000 requests and 900 seconds', async () => {
     const limiter = createLimiter({
       name: 'many',
       clock,

@@ -92,7 +92,7 @@ describe('the address of one request', () => {
   it.each([
     ['unknown', (link: string) => link.replace(/request=\d+/, 'request=999999'), 'is not known'],
     ['of another run', (link: string) => link.replace(/run=\d+/, 'run=1'), 'of an earlier run'],
-  ])('says so where the request is %s', async (_, change, words) => {
+  ])('shows a notice if the request is %s', async (_, change, words) => {
     await usedLimiters();
     await page.goto(inspector.url);
     await page.waitForSelector('.request-line');
@@ -160,8 +160,8 @@ describe('the time lines', () => {
   });
 });
 
-describe('what was seen last', () => {
-  it('is no longer what the title says goes on, when the program has gone', async () => {
+describe('the last state', () => {
+  it('is no longer in the title when the program has gone', async () => {
     await usedLimiters();
     await page.goto(inspector.url);
     await page.waitForFunction(`/: (first|second)$/.test(document.title)`);

@@ -78,7 +78,7 @@ describe('every answer', () => {
     },
   );
 
-  it('says no to what is no path of it', async () => {
+  it('to an unknown path is an error', async () => {
     expect((await ask(`${served.url}/../package.json`)).status).toBe(404);
     expect((await ask(served.url, { method: 'POST' })).status).toBe(405);
     expect((await ask(`${served.url}/requests`, { method: 'DELETE' })).status).toBe(405);
@@ -107,7 +107,7 @@ describe('a command', () => {
 
   const authorised = () => ({ authorization: `Bearer ${served.token?.text}` });
 
-  it('is obeyed with the token alone', async () => {
+  it('is executed only with the token', async () => {
     const limiter = createLimiter({ name: 'controlled', concurrency: 5 });
     const gate = served.monitor.summaries.find(({ name }) => name === 'controlled')?.id;
     const command = { gate, action: 'configure', settings: { concurrency: 7 } };
@@ -125,7 +125,7 @@ describe('a command', () => {
     limiter.close();
   });
 
-  it('is refused where the inspector only shows', async () => {
+  it('is refused without `controls`', async () => {
     const shown = await serveInspector();
     const command = body({ gate: 1, action: 'drain' });
     const { status, body: why } = await ask(`${shown.url}/control`, {
@@ -137,7 +137,7 @@ describe('a command', () => {
     await shown.close();
   });
 
-  it('names what is wrong with it', async () => {
+  it('names its wrong field', async () => {
     const limiter = createLimiter({ name: 'wrong', concurrency: 5, requestsPerMinute: 10 });
     const gate = served.monitor.summaries.find(({ name }) => name === 'wrong')?.id;
     const wrong = async (command: object | string) => {
@@ -210,7 +210,7 @@ describe('pages that read', () => {
     });
   }
 
-  it('are 32 at the most', async () => {
+  it('are at most 32', async () => {
     const open32 = await Promise.all(Array.from({ length: 32 }, open));
     expect(open32.map(({ statusCode }) => statusCode)).toEqual(Array(32).fill(200));
     expect((await ask(`${served.url}/events`)).status).toBe(503);
@@ -226,7 +226,7 @@ describe('pages that read', () => {
     return response.statusCode;
   }
 
-  it('get a frame when something has changed, and else once a second', async () => {
+  it('get a frame when something has changed, otherwise once a second', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_000 });
     const limiter = createLimiter({ name: 'still' });
     const page = await open();
@@ -256,7 +256,7 @@ describe('pages that read', () => {
     expect(frames()).toBe(4);
   });
 
-  it('are cut off where they do not read, and the others are not', async () => {
+  it('are disconnected if they do not read, and the others are not', async () => {
     const limiter = createLimiter({ name: 'x'.repeat(200) });
     const deaf = connect(Number(port), '127.0.0.1').pause();
     deaf.write(`GET /events HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);

@@ -70,7 +70,7 @@ describe('timeoutMs of a call', () => {
     expectIdle(limiter);
   });
 
-  it.each([0, Number.NaN, '5'])('must be a number >= 1: %j is none', (timeoutMs) => {
+  it.each([0, Number.NaN, '5'])('must be a number >= 1: %j is refused', (timeoutMs) => {
     const { clock, limiter } = rig();
     const options = { timeoutMs: timeoutMs as number };
     const message = '`timeoutMs` must be a finite number >= 1';

@@ -4,7 +4,7 @@ import { expectIdle, fate } from './harness.ts';
 import { rig, script } from './rig.ts';
 
 describe('configure, while requests wait and run,', () => {
-  it('lets waiters in at once under a raised concurrency, in order', async () => {
+  it('admits waiters at once under a raised concurrency, in order', async () => {
     const { limiter } = rig({ concurrency: 1 });
     const { started, run } = script(limiter);
     for (const name of ['a', 'b', 'c', 'd']) run(name);
@@ -17,7 +17,7 @@ describe('configure, while requests wait and run,', () => {
     });
   });
 
-  it('lets those in flight finish under a lowered concurrency, and nobody in before', async () => {
+  it('lets requests in flight finish under a lowered concurrency, and admits none before', async () => {
     const { clock, limiter } = rig({ concurrency: 3 });
     const { started, run, end } = script(limiter);
     for (const name of ['a', 'b', 'c', 'd', 'e']) run(name);
@@ -55,7 +55,7 @@ describe('configure, while requests wait and run,', () => {
     expect(limiter.snapshot().byteBudget).toMatchObject({ maxBytes: 0, used: 30, waiting: 1 });
   });
 
-  it('changes rate limits: what is used stays used', async () => {
+  it('changes rate limits, and keeps the used amounts', async () => {
     const { clock, limiter } = rig({
       limits: { units: { limit: 2, windowMs: 1000 } },
       requestsPerMinute: 100,
@@ -77,7 +77,7 @@ describe('configure, while requests wait and run,', () => {
     expect(granted()).toBe(4);
   });
 
-  it('fails those in the queue whose cost is above a lowered limit, when their turn comes', async () => {
+  it('fails waiting requests whose cost is above a lowered limit, when their turn comes', async () => {
     const { clock, limiter } = rig({ limits: { units: { limit: 10, windowMs: 1000 } } });
     await limiter.acquire({ costs: { units: 10 } });
     const large = fate(limiter.acquire({ costs: { units: 8 } }));
@@ -89,7 +89,7 @@ describe('configure, while requests wait and run,', () => {
     expect(limiter.snapshot()).toMatchObject({ waiting: 0, ended: { rejected: 1 } });
   });
 
-  it('changes the pace, for the pause that is running too', async () => {
+  it('changes the pace, including the running pause', async () => {
     const { clock, limiter } = rig({ pace: { intervalMs: 1000, jitter: 0 } });
     await limiter.acquire();
     const next = fate(limiter.acquire());
@@ -124,7 +124,7 @@ describe('configure, while requests wait and run,', () => {
     expect(limiter.snapshot()).toMatchObject({ waiting: 3, dropped: 2 });
   });
 
-  it('changes how long those may wait that come, and those whose time runs already', async () => {
+  it('changes the bound of the wait for new and for waiting requests', async () => {
     const { clock, limiter } = rig({ waitTimeoutMs: 1000 });
     limiter.feedback.next({ kind: 'throttled', retryAfterMs: 10_000 });
     const early = fate(limiter.acquire());
@@ -151,7 +151,7 @@ describe('configure, while requests wait and run,', () => {
     expect(next.error).toMatchObject({ code: 'WAIT_TIMEOUT', gate: 'backoff' });
   });
 
-  it('takes away the bounds of the queue and of the wait, for those too that wait', async () => {
+  it('removes the bounds of the queue and of the wait, for waiting requests too', async () => {
     const { clock, limiter } = rig({
       concurrency: 1,
       maxQueue: 1,
@@ -184,7 +184,7 @@ describe('configure, while requests wait and run,', () => {
     expectIdle(limiter);
   });
 
-  it('changes a bound of the queue, and leaves who goes as it was', async () => {
+  it('changes the bound of the queue, and keeps `overflow`', async () => {
     const { clock, limiter } = rig({ concurrency: 1, maxQueue: 5, overflow: 'drop-oldest' });
     await limiter.acquire();
     const told = [fate(limiter.acquire()), fate(limiter.acquire())];
@@ -194,7 +194,7 @@ describe('configure, while requests wait and run,', () => {
     expect(told.map(({ state }) => state)).toEqual(['failed', 'open', 'open']);
   });
 
-  it('takes several changes at once, and leaves alone what is not named', async () => {
+  it('makes several changes at once, and no others', async () => {
     const { limiter } = rig({ concurrency: 5, maxBytes: 100, requestsPerMinute: 7, total: 3 });
     limiter.configure({ concurrency: 6, maxBytes: 200, total: 4 });
     limiter.configure({ concurrency: undefined, total: undefined } as object);

@@ -14,7 +14,7 @@ function heldBy(limiter: Limiter, answer: Answer) {
 }
 
 describe('limiter.fetch', () => {
-  it('sends again what was answered with 429, and passes on what comes then', async () => {
+  it('retries a request that got a 429, and returns the next response', async () => {
     const { seen, url } = await serve(tooManyNow, tooManyNow, status(200, { 'x-mine': 'yes' }));
     const limiter = createLimiter({ adaptive: false });
     const response = await limiter.fetch(url, { method: 'POST', body: 'hello' });
@@ -28,7 +28,7 @@ describe('limiter.fetch', () => {
     expectIdle(limiter);
   });
 
-  it('passes the last response on, unread, when it is not sent again', async () => {
+  it('returns the last response unread if it is not retried', async () => {
     const { seen, url } = await serve(tooManyNow);
     const limiter = createLimiter({ maxAttempts: 2 });
     const response = await limiter.fetch(new URL(url));
@@ -40,7 +40,7 @@ describe('limiter.fetch', () => {
     expect(refused.seen).toHaveLength(1);
   });
 
-  it('rejects as fetch does where no response comes', async () => {
+  it('rejects as fetch does if there is no response', async () => {
     const { url, server } = await serve(status(200));
     closing.pop();
     await new Promise((resolve) => server.close(resolve));
@@ -72,7 +72,7 @@ describe('limiter.fetch', () => {
     ['a blob', new Blob(['four', 'teen']), 8],
     ['a form', new URLSearchParams({ a: 'b' }), 0],
     ['nothing', null, 0],
-  ])('has the size of its body for bytes: %s', async (_name, body, bytes) => {
+  ])('uses the size of its body as bytes: %s', async (_name, body, bytes) => {
     const limiter = createLimiter();
     const { held, noting } = heldBy(limiter, status(200));
     const { url } = await serve(noting);

@@ -5,7 +5,7 @@ import { expectAllIdle, groupRig } from './group-rig.ts';
 import { fate } from './harness.ts';
 
 describe('promises by key', () => {
-  it('wait for the limits of their own key alone', async () => {
+  it('wait only for the limits of their own key', async () => {
     const { clock, group, run, started, end } = groupRig({ each: { concurrency: 1 } });
     const ran = ['a1', 'a2', 'b1', 'b2'].map((name) => run(name));
     expect(started).toEqual(['a1', 'b1']);
@@ -18,7 +18,7 @@ describe('promises by key', () => {
     expectAllIdle(group);
   });
 
-  it('hold what their leases say, of both', async () => {
+  it('hold leases of own and shared limits', async () => {
     const { clock, group } = groupRig({ each: { concurrency: 1 }, shared: { concurrency: 2 } });
     const a = await group.acquire('a');
     expect(group.tryAcquire('a')).toBeUndefined();
@@ -57,7 +57,7 @@ describe('promises by key', () => {
     expectAllIdle(group);
   });
 
-  it('leave at once when they are aborted, and let those behind them pass', async () => {
+  it('leave at once when they are aborted, and admit those behind them', async () => {
     const { clock, group, run, started, end } = groupRig({ shared: { concurrency: 1 } });
     const controller = new AbortController();
     run('a1');

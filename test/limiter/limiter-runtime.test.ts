@@ -9,7 +9,7 @@ const of = (events: readonly LimiterEvent[], ...kinds: LimiterEvent['kind'][]) =
   events.filter(({ kind }) => kinds.includes(kind));
 
 describe('events$', () => {
-  it('tells a deceleration, each step back, and the ceiling, each at its time', async () => {
+  it('emits a deceleration, each step back, and the ceiling, at their times', async () => {
     const { clock, limiter } = rig({
       concurrency: 8,
       pace: { intervalMs: 100, jitter: 0 },
@@ -48,7 +48,7 @@ describe('events$', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('tells what the circuit does, on time, with nobody asking', async () => {
+  it('emits changes of the circuit on time, without a request', async () => {
     const { clock, limiter } = rig({ circuitBreaker: { consecutiveFailures: 2, openMs: 500 } });
     const events = listen(limiter);
     await failing(limiter, 2, new ApiError(500));
@@ -76,7 +76,7 @@ describe('events$', () => {
     expect(heard).toEqual([500, 10_000, 11_000, 20_000]);
   });
 
-  it('tells once of a request that a rate limit denies, and what it waited', async () => {
+  it('emits once that a rate limit denies a request, and how long it waited', async () => {
     const { clock, limiter } = rig({ limits: { units: { limit: 5, windowMs: 1000 } } });
     const events = listen(limiter);
     await limiter.acquire({ costs: { units: 4 } });
@@ -116,7 +116,7 @@ describe('events$', () => {
     ]);
   });
 
-  it('tells of a request that a rate limit refuses', async () => {
+  it('emits that a rate limit refuses a request', async () => {
     const { limiter } = rig({ limits: { units: { limit: 5, windowMs: 9 } }, onLimit: 'fail' });
     const events = listen(limiter);
     await limiter.acquire({ costs: { units: 5 } });
@@ -124,7 +124,7 @@ describe('events$', () => {
     expect(events).toMatchObject([{ kind: 'limitDenied', waits: false, available: 0, cost: 1 }]);
   });
 
-  it('tells what was waited for, one after the other', async () => {
+  it('emits the waits one after another', async () => {
     const { clock, limiter } = rig({ concurrency: 1, maxBytes: 0, backoff: { reopen: 'all' } });
     const events = listen(limiter);
     const held = await limiter.acquire({ bytes: 5 });
@@ -142,7 +142,7 @@ describe('events$', () => {
     ]);
   });
 
-  it('tells how the mode changes, as long as somebody listens', async () => {
+  it('emits changes of the mode while there is a subscriber', async () => {
     const { clock, limiter } = rig({ backoff: { throttledForMs: 200 } });
     const events: LimiterEvent[] = [];
     const subscription = limiter.events$.subscribe((event) => events.push(event));
@@ -158,7 +158,7 @@ describe('events$', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('tells each milestone of a total, in order', async () => {
+  it('emits each milestone of a total, in order', async () => {
     const { limiter } = rig({ total: 4, milestonePercent: 25 });
     const events = listen(limiter);
     for (let count = 0; count < 5; count += 1) await limiter.run(() => count);
@@ -167,7 +167,7 @@ describe('events$', () => {
     );
   });
 
-  it('tells how a latency gradient moves the limit', async () => {
+  it('emits the changes of a limit by latency', async () => {
     const { clock, limiter } = rig({
       concurrency: 100,
       adaptive: { strategy: 'latency', initialLimit: 10, backoffRatio: 0.5 },
@@ -181,7 +181,7 @@ describe('events$', () => {
     expect(limiter.snapshot().concurrency.limit).toBe(5);
   });
 
-  it('tells of the end, once everybody has gone', async () => {
+  it('emits `drained` once all requests have ended', async () => {
     const { clock, limiter } = rig();
     const events = listen(limiter);
     const lease = await limiter.acquire();

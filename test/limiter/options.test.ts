@@ -37,7 +37,7 @@ describe('createLimiter', () => {
     expect(() => createLimiter(options as LimiterOptions)).toThrow(message);
   });
 
-  it('has the defaults of the seeds', () => {
+  it('has the documented defaults', () => {
     expect(createLimiter({ clock }).snapshot()).toMatchObject({
       concurrency: {
         waiting: 0,
@@ -65,7 +65,7 @@ describe('createLimiter', () => {
     });
   });
 
-  it('takes a feedback, and goes by its backoff', () => {
+  it('takes a feedback, and follows its backoff', () => {
     const feedback = new FeedbackSubject({ clock, backoffMs: 50 });
     const limiter = createLimiter({ feedback });
     feedback.next({ kind: 'throttled' });
@@ -101,7 +101,7 @@ describe('a request', () => {
     [[], 'must be an object, got an array of 0'],
     [7, 'must be an object, got 7'],
   ];
-  it.each(wrong)('with %j is refused, and nothing is held', async (options, message) => {
+  it.each(wrong)('with %j is refused, and holds nothing', async (options, message) => {
     const limiter = createLimiter({ clock });
     const given = options as object;
     await expect((async () => limiter.acquire(given))()).rejects.toThrow(message);
@@ -109,7 +109,7 @@ describe('a request', () => {
     expectIdle(limiter);
   });
 
-  it('may be said of by an object of any class, and by one that leaves things out', async () => {
+  it('may have options of any class, and partial options', async () => {
     const limiter = createLimiter({ clock });
     class Tokens {
       get tokens(): number {

@@ -4,7 +4,7 @@ import { fate } from './harness.ts';
 import { failing, rig, script } from './rig.ts';
 
 describe('snapshot', () => {
-  it('has all that seed 004 asks for, right at every step of a script', async () => {
+  it('has the right figures at every step of a script', async () => {
     const { clock, limiter } = rig({
       concurrency: 4,
       pace: { intervalMs: 100, jitter: 0, maxIntervalMs: 1000 },
@@ -94,7 +94,7 @@ describe('snapshot', () => {
     expect(look().state).toBe('closed');
   });
 
-  it('says how many wait, how long, and what binds', async () => {
+  it('has the number of waiting requests, the longest wait, and the binding gate', async () => {
     const { clock, limiter } = rig({
       adaptive: false,
       concurrency: 4,
@@ -126,7 +126,7 @@ describe('snapshot', () => {
     });
   });
 
-  it('says what binds the request that goes next: a retry, where all slots are held by retries', async () => {
+  it('names the gate of the next request: of a retry, if retries hold all slots', async () => {
     const { clock, limiter } = rig({ adaptive: false, concurrency: 2 });
     for (const _ of [1, 2, 3, 4]) {
       limiter.run(() => Promise.reject(tooMany(5_000))).catch(() => {});

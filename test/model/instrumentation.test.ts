@@ -5,7 +5,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe('a contained probe', () => {
+describe('a contained instrumentation', () => {
   it('throws nothing, and warns once', () => {
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
     const instrumentation: Instrumentation = {
@@ -25,7 +25,7 @@ describe('a contained probe', () => {
     );
   });
 
-  it('has the methods that the probe has, with their own `this` and facts', () => {
+  it('has the methods of the original, with their `this` and arguments', () => {
     class Counter implements Instrumentation {
       facts: unknown[] = [];
       backoff(...facts: unknown[]): void {

@@ -28,8 +28,8 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe('joined probes', () => {
-  it('are told every fact in order, and carry one amid the other', () => {
+describe('joined instrumentations', () => {
+  it('are called in order, and run one inside the other', () => {
     const told: string[] = [];
     const joined = joinInstrumentations(
       scribe(told, 'a'),
@@ -56,7 +56,7 @@ describe('joined probes', () => {
     expect(Object.keys(joined ?? {}).sort()).toEqual(['backoff', 'settled']);
   });
 
-  it('need the arrivals that one of them needs', () => {
+  it('need arrivals if one of them does', () => {
     const modes: (string | undefined)[] = [];
     const joined = (...needs: (boolean | undefined)[]) =>
       joinInstrumentations(
@@ -77,7 +77,7 @@ describe('joined probes', () => {
     expect(needsArrival(joined(undefined, undefined))).toBe(true);
   });
 
-  it('of one are that one, and of none nothing', () => {
+  it('are the single one, or undefined for none', () => {
     expect(joinInstrumentations()).toBeUndefined();
     expect(joinInstrumentations(undefined, undefined)).toBeUndefined();
     const alone = joinInstrumentations(undefined, { backoff: () => {} });
@@ -92,7 +92,7 @@ describe('joined probes', () => {
     expect(joined && partsOf(joined)).toEqual([first, second]);
   });
 
-  it('do not keep each other from being told, or what is sent from being sent, once', () => {
+  it('do not prevent each other’s calls, or the sending, by errors', () => {
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
     const told: string[] = [];
     const broken: Instrumentation = {
@@ -116,7 +116,7 @@ describe('joined probes', () => {
     expect(warn).toHaveBeenCalledOnce();
   });
 
-  it('let through what the sending itself throws', () => {
+  it('throw the error of the sending itself', () => {
     const mine = new Error('mine');
     const joined = joinInstrumentations(scribe([], 'a'), scribe([], 'b'));
     const send = () =>

@@ -19,7 +19,7 @@ function lenders(count: number): { all: LeaseIssuer[]; back: [at: number, charge
 }
 
 describe('settle', () => {
-  it('gives back what was charged, last lent first, once', () => {
+  it('gives back all charges once, the last lease first', () => {
     const ticket = newTicket();
     const { all, back } = lenders(3);
     all.forEach((lender, at) => {
@@ -36,7 +36,7 @@ describe('settle', () => {
     expect(ticket.outcome).toBe('ok');
   });
 
-  it('may be called again by whoever gets something back', () => {
+  it('may be called again by a lender during the return', () => {
     const ticket = newTicket();
     const { all, back } = lenders(2);
     const again: boolean[] = [];
@@ -48,7 +48,7 @@ describe('settle', () => {
     expect(back.map(([at]) => at)).toEqual([1, 0]);
   });
 
-  it('tells the probe once, when all is given back', () => {
+  it('calls the instrumentation once, after all is given back', () => {
     const facts: unknown[] = [];
     const instrumentation = { settled: (_: Ticket, outcome: SettleOutcome) => facts.push(outcome) };
     const ticket = ticketMaker(new ManualClock(), instrumentation)();
@@ -86,7 +86,7 @@ describe('returnTo', () => {
     },
   );
 
-  it('does nothing for a lender that has lent nothing, nor after settle', () => {
+  it('does nothing for a lender without a lease, nor after settle', () => {
     const ticket = newTicket();
     const { all, back } = lenders(2);
     ticket.lend(all[0] as LeaseIssuer, 1);
@@ -166,7 +166,7 @@ describe('take and release', () => {
     expect(ticket.transit).toBeUndefined();
   });
 
-  it('say by code and name what is wrong', () => {
+  it('throw errors with a code and a name', () => {
     expect(new TicketInUseError()).toMatchObject({
       code: 'TICKET_IN_USE',
       name: 'TicketInUseError',

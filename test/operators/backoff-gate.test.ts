@@ -19,7 +19,7 @@ describe('backoffGate', () => {
   });
 
   test.each([[undefined], [{}]])(
-    'lets nobody overtake, who comes as it opens neither',
+    'lets no request overtake, not even one that arrives as it opens',
     (instrumentation) => {
       marbles(({ cold, expectObservable }, clock) => {
         const feedback = new FeedbackSubject({ clock, reopen: 'all' });
@@ -34,7 +34,7 @@ describe('backoffGate', () => {
     },
   );
 
-  test('lets one probe through, and everyone when that has gone well', () => {
+  test('admits one probe, and all others when it has succeeded', () => {
     marbles(({ cold, expectObservable }, clock) => {
       const feedback = new FeedbackSubject({ clock });
       feedback.next({ kind: 'throttled', retryAfterMs: 3 });
@@ -65,7 +65,7 @@ describe('backoffGate', () => {
     });
   });
 
-  test('keeps one queue for all who share the feedback', () => {
+  test('has one queue for all gates that share the feedback', () => {
     marbles(({ cold, expectObservable }, clock) => {
       const feedback = new FeedbackSubject({ clock });
       feedback.next({ kind: 'throttled', retryAfterMs: 5 });
@@ -75,7 +75,7 @@ describe('backoffGate', () => {
     });
   });
 
-  test('lets the probe of another stream go on when the one who probes is unsubscribed', () => {
+  test('lets another stream probe when the probing one is unsubscribed', () => {
     marbles(({ cold, expectObservable }, clock) => {
       const feedback = new FeedbackSubject({ clock });
       feedback.next({ kind: 'throttled', retryAfterMs: 2 });
@@ -116,7 +116,7 @@ describe('backoffGate', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test('refuses to stand without a feedback, which alone could close it', () => {
+  test('throws without a feedback, since only a feedback can close it', () => {
     // @ts-expect-error
     expect(() => backoffGate({})).toThrow(
       new TypeError('`feedback` must be a FeedbackSubject, got undefined'),

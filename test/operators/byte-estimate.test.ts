@@ -39,7 +39,7 @@ describe('byteEstimate', () => {
     });
   });
 
-  test('emits what is a Sized, of the value itself', () => {
+  test('emits a Sized with the value itself', () => {
     const value = { messages: [] };
     const seen: unknown[] = [];
     of(value)
@@ -65,7 +65,7 @@ describe('an estimator that fails', () => {
     ['null', () => null as unknown as number, /null/],
     ['negative tokens', () => ({ bytes: 1, tokens: -2 }), /`tokens`.*-2/],
     ['an empty object', () => ({}) as { bytes: number }, /`bytes`.*undefined/],
-  ])('errors the stream where it returns %s', (_what, estimate, message) => {
+  ])('errors the stream if it returns %s', (_what, estimate, message) => {
     let failure: unknown;
     of('x')
       .pipe(byteEstimate(estimate))
@@ -91,7 +91,7 @@ describe('an estimator that fails', () => {
     });
   });
 
-  test('is refused at once when it is no function', () => {
+  test('is refused at once if it is not a function', () => {
     for (const wrong of [5, null, 'length', {}]) {
       // @ts-expect-error
       expect(() => byteEstimate(wrong)).toThrow(/`estimate` must be a function/);

@@ -48,7 +48,7 @@ describe('circuitBreaker', () => {
     expect(codes().slice(12)).toEqual(['CIRCUIT_OPEN', 'ok', 'ok']);
   });
 
-  it('tells each transition, and a request that was refused was never sent', async () => {
+  it('reports each transition, and never sends a refused request', async () => {
     const { clock, send, facts, seen } = breaking(
       { consecutiveFailures: 1, onOpen: 'fail' },
       broken(1),
@@ -69,7 +69,7 @@ describe('circuitBreaker', () => {
     ]);
   });
 
-  it('has requests wait by default: for one probe, then for its answer', async () => {
+  it('makes requests wait by default: for one probe, then for its answer', async () => {
     const { clock, send, calls, codes, seen } = breaking({ consecutiveFailures: 1 }, broken(2));
     for (let n = 0; n < 4; n += 1) await send(n);
     expect(calls).toEqual([0]);
@@ -83,7 +83,7 @@ describe('circuitBreaker', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('opens at once for a key that is wrong', async () => {
+  it('opens at once for a wrong key', async () => {
     const { send, codes, seen } = breaking({ onOpen: 'fail' }, [new ApiError(401)]);
     await send(0);
     await send(1);
@@ -91,7 +91,7 @@ describe('circuitBreaker', () => {
     expect(seen.values[1]).toMatchObject({ error: { reason: 'authorisation' } });
   });
 
-  it('asks `isFailure`, and goes on by default where that throws', async () => {
+  it('calls `isFailure`, and uses the default if that throws', async () => {
     const isFailure = ({ status }: { status?: number }) => status === 418;
     const errors = [new ApiError(500), new ApiError(418)];
     const picky = breaking({ consecutiveFailures: 1, onOpen: 'fail', isFailure }, errors);
@@ -112,7 +112,7 @@ describe('circuitBreaker', () => {
     warn.mockRestore();
   });
 
-  it('lets the next probe when one is unsubscribed', async () => {
+  it('sends the next probe when one is unsubscribed', async () => {
     const clock = new ManualClock();
     const source = new Subject<number>();
     const breaker = circuitBreaker<number>({
@@ -168,7 +168,7 @@ describe('circuitBreaker', () => {
     expect(seen).toMatchObject({ state: 'error', error: { status: 401 } });
   });
 
-  it('refuses options that make no sense, each by its name', () => {
+  it('refuses wrong options, each by its name', () => {
     const wrong: [object, RegExp][] = [
       [{ consecutiveFailures: 0 }, /`consecutiveFailures`.*got 0/],
       [{ openMs: Number.NaN }, /`openMs`.*NaN/],

@@ -3,7 +3,7 @@ import { concurrencyLimit, FeedbackSubject, throttle } from '../../src/index.ts'
 import { marbles, sending } from '../support/marbles.ts';
 
 describe('concurrencyLimit', () => {
-  test('lets so many be in flight, and the others wait their turn', () => {
+  test('admits as many as the limit, and the others wait for their turn', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }, clock) => {
       const source = cold(' abcdef|');
       const subscribed = ' ^-----!';
@@ -14,7 +14,7 @@ describe('concurrencyLimit', () => {
     });
   });
 
-  test('completes at once where nobody waits, though requests are in flight', () => {
+  test('completes at once if no request waits, though some are in flight', () => {
     marbles(({ cold, expectObservable }, clock) => {
       const results = cold('ab|').pipe(
         concurrencyLimit({ concurrency: 2, clock }),
@@ -30,7 +30,7 @@ describe('concurrencyLimit', () => {
     });
   });
 
-  test('passes an error on at once; who waited is dropped', () => {
+  test('passes an error on at once, and drops waiting requests', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }, clock) => {
       const source = cold(' abc-#');
       const results = source.pipe(concurrencyLimit({ concurrency: 1, clock }), sending(9, clock));
@@ -73,7 +73,7 @@ describe('concurrencyLimit', () => {
     });
   });
 
-  test('who waits for a throttled slot passes as soon as the mode ends', () => {
+  test('a request that waits for a throttled slot passes as soon as the mode ends', () => {
     marbles(({ cold, expectObservable }, clock) => {
       const feedback = new FeedbackSubject({ clock, throttledForMs: 3 });
       feedback.next({ kind: 'throttled', retryAfterMs: 2 });
@@ -99,7 +99,7 @@ describe('options of concurrencyLimit', () => {
     }
   });
 
-  test('refuses what is no number, and options it does not know', () => {
+  test('refuses values that are not numbers, and unknown options', () => {
     // @ts-expect-error
     expect(() => concurrencyLimit({ concurrency: '4' })).toThrow(TypeError);
     // @ts-expect-error

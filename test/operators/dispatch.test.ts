@@ -9,7 +9,7 @@ import {
 import { marbles } from '../support/marbles.ts';
 
 describe('dispatch', () => {
-  test('sends each request at once, and merges what comes back', () => {
+  test('sends each request at once, and merges the results', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }, clock) => {
       const inner = cold('  x---y---(z|)');
       const source = cold(' a-b|');
@@ -20,7 +20,7 @@ describe('dispatch', () => {
     });
   });
 
-  test('completes only when all that was sent has come back', () => {
+  test('completes only when all requests have ended', () => {
     marbles(({ cold, expectObservable }, clock) => {
       const durations: Record<string, string> = { a: '------(a|)', b: '-b|', c: '|' };
       const results = cold('abc|').pipe(dispatch((key) => cold(durations[key] ?? '|'), { clock }));
@@ -30,7 +30,7 @@ describe('dispatch', () => {
     });
   });
 
-  test('errors with the first request that fails, and lets go of the others', () => {
+  test('errors with the first request that fails, and unsubscribes from the others', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }, clock) => {
       const good = cold('   --g--g');
       const bad = cold('     --#');
@@ -43,7 +43,7 @@ describe('dispatch', () => {
     });
   });
 
-  test('passes an error of the source on at once, and lets go of what is in flight', () => {
+  test('passes an error of the source on at once, and unsubscribes from requests in flight', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }, clock) => {
       const inner = cold('---x');
       expectObservable(cold('a-#').pipe(dispatch(() => inner, { clock }))).toBe('--#');
@@ -51,7 +51,7 @@ describe('dispatch', () => {
     });
   });
 
-  test('unsubscribes from the source and from all that is in flight', () => {
+  test('unsubscribes from the source and from all requests in flight', () => {
     marbles(({ hot, cold, expectObservable, expectSubscriptions }, clock) => {
       const inner = cold('--x--x');
       const source = hot('-a-b-c');
@@ -61,7 +61,7 @@ describe('dispatch', () => {
     });
   });
 
-  test('sends a request again when the provider says 429, after the backoff', () => {
+  test('retries a request that got a 429, after the backoff', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }, clock) => {
       const feedback = new FeedbackSubject({ clock, backoffMs: 5 });
       const rejected = cold('-#', undefined, { status: 429 });
@@ -75,7 +75,7 @@ describe('dispatch', () => {
     });
   });
 
-  test('aborts the signals of what is in flight on unsubscribe, and no others', () => {
+  test('aborts the signals of requests in flight on unsubscribe, and no others', () => {
     marbles(({ cold, expectObservable, flush }, clock) => {
       const signals: AbortSignal[] = [];
       const results = cold('ab').pipe(

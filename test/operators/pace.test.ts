@@ -25,7 +25,7 @@ describe('pace', () => {
     });
   });
 
-  it('is 200 ms, and up to half as much again by chance', async () => {
+  it('is 200 ms, plus up to half of that at random', async () => {
     expect(await timesOf(3, { random: () => 0 })).toEqual([0, 200, 400]);
     expect(await timesOf(3, { random: () => 0.5 })).toEqual([0, 250, 500]);
     const draws = [0, 0.99, 0.5];
@@ -34,7 +34,7 @@ describe('pace', () => {
     ]);
   });
 
-  it('goes for every attempt', async () => {
+  it('applies to every attempt', async () => {
     const clock = new ManualClock();
     const feedback = new FeedbackSubject({ clock, backoffMs: 10 });
     const { calls, project } = failingWith([tooMany()], () => clock.now());
@@ -63,7 +63,7 @@ describe('pace', () => {
     ],
     ['draws no number', () => Number.NaN],
     ['draws too much', () => 1e9],
-  ])('goes on without chance where `random` %s', async (_what, random) => {
+  ])('goes on without jitter if `random` %s', async (_what, random) => {
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     expect(await timesOf(3, { random })).toEqual([0, 200, 400]);
     const clock = new ManualClock();
@@ -78,7 +78,7 @@ describe('pace', () => {
     warn.mockRestore();
   });
 
-  it('refuses options that make no sense, each by its name', () => {
+  it('refuses wrong options, each by its name', () => {
     const wrong: [object, RegExp][] = [
       [{ intervalMs: -1 }, /`intervalMs`.*got -1/],
       [{ maxIntervalMs: 1 }, /`maxIntervalMs`/],

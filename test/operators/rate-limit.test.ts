@@ -9,7 +9,7 @@ import { marbles, sending } from '../support/marbles.ts';
 const requests = (limit: number, windowMs = 10) => ({ limits: { requests: { limit, windowMs } } });
 
 describe('rateLimit', () => {
-  test('lets so many pass in each window, in order', () => {
+  test('admits as many as the limit in each window, in order', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }, clock) => {
       const source = cold('(abc)-d|');
       const results = source.pipe(rateLimit({ ...requests(2), clock }), sending(1, clock));
@@ -26,7 +26,7 @@ describe('rateLimit', () => {
     });
   });
 
-  test('costs what `costs` says, and what a Sized has', () => {
+  test('charges the result of `costs`, and the size of a Sized', () => {
     marbles(({ expectObservable }, clock) => {
       const limits = {
         tokens: { limit: 10, windowMs: 5 },
@@ -83,7 +83,7 @@ describe('rateLimit', () => {
     expect(outcomes.state).toBe('complete');
   });
 
-  it('tells its probe of each request that does not fit, once', async () => {
+  it('reports each request that does not fit once to its instrumentation', async () => {
     const clock = new ManualClock();
     const facts: PolicyEvent[] = [];
     const instrumentation = { changed: (fact: PolicyEvent) => facts.push(fact) };
@@ -112,7 +112,7 @@ describe('rateLimit', () => {
     expect(seen.values[0]?.outcome).toBe('cancelled');
   });
 
-  it('refuses options that make no sense, each by its name', () => {
+  it('refuses wrong options, each by its name', () => {
     const wrong: [object, RegExp][] = [
       [{}, /`limits`/],
       [{ limits: {} }, /`limits`/],

@@ -15,7 +15,7 @@ function tapped(options: Parameters<typeof tapProgress>[1] = {}) {
 }
 
 describe('tapProgress', () => {
-  it('tells each milestone as it is reached, and the end', () => {
+  it('reports each milestone as it is reached, and the end', () => {
     const { source, told, seen } = tapped({ total: 8, milestonePercent: 25, everyMs: 1e9 });
     for (let n = 0; n < 8; n += 1) source.next(n);
     source.complete();
@@ -31,7 +31,7 @@ describe('tapProgress', () => {
     expect(seen).toMatchObject({ values: [0, 1, 2, 3, 4, 5, 6, 7], state: 'complete' });
   });
 
-  it('tells no more than once in `everyMs` otherwise, 1 s by default', () => {
+  it('otherwise reports at most once in `everyMs`, 1 s by default', () => {
     const { clock, source, told } = tapped();
     for (let n = 0; n < 30; n += 1) {
       source.next(n);
@@ -41,7 +41,7 @@ describe('tapProgress', () => {
     expect(told[0]).toMatchObject({ total: undefined, percentage: undefined, etaMs: undefined });
   });
 
-  it('tells of each value once with `everyMs: 0`, milestone or not', () => {
+  it('reports each value once with `everyMs: 0`, milestone or not', () => {
     const { source, told } = tapped({ everyMs: 0, total: 4, milestonePercent: 50 });
     for (let n = 0; n < 4; n += 1) source.next(n);
     expect(told.map(({ milestone }) => milestone)).toEqual([undefined, 50, undefined, 100]);
@@ -58,7 +58,7 @@ describe('tapProgress', () => {
     expect(told.at(-1)).toMatchObject({ remaining: 0, etaMs: 0, percentage: 100, completed: 11 });
   });
 
-  it('counts an outcome that failed, and nothing that merely looks a little like one', async () => {
+  it('counts failed outcomes, and no values that only resemble one', async () => {
     const clock = new ManualClock();
     const told: TappedProgress[] = [];
     const send = async (value: number) => {
@@ -79,7 +79,7 @@ describe('tapProgress', () => {
     expect(plain.told.at(-1)).toMatchObject({ completed: 2, failed: 0 });
   });
 
-  it('tells the end by an error too, and nothing after it was unsubscribed', () => {
+  it('reports an end by an error too, and nothing after an unsubscription', () => {
     const clock = new ManualClock();
     const told: TappedProgress[] = [];
     const tap = tapProgress<never>((progress) => told.push(progress), { clock });
@@ -115,7 +115,7 @@ describe('tapProgress', () => {
     expect(seen).toMatchObject({ values: [0, 1, 2], state: 'complete' });
   });
 
-  it('goes on where the listener throws', async () => {
+  it('goes on if the listener throws', async () => {
     const thrown: unknown[] = [];
     const listeners = process.listeners('uncaughtException');
     process.removeAllListeners('uncaughtException');
@@ -141,7 +141,7 @@ describe('tapProgress', () => {
     }
   });
 
-  it('tells less, and nothing wrong, while the clock stands still or has gone back', () => {
+  it('reports less, and nothing wrong, while the clock stands still or has gone back', () => {
     const { clock, source, told } = tapped({ total: 5, everyMs: 100, milestonePercent: 100 });
     const now = clock.now.bind(clock);
     source.next(0);
@@ -158,7 +158,7 @@ describe('tapProgress', () => {
     }
   });
 
-  it('refuses options that make no sense, each by its name', () => {
+  it('refuses wrong options, each by its name', () => {
     const wrong: [object, RegExp][] = [
       [{ total: -1 }, /`total`.*got -1/],
       [{ milestonePercent: 0 }, /`milestonePercent`/],

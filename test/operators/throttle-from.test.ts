@@ -60,7 +60,7 @@ describe('throttleFrom', () => {
     subscription.unsubscribe();
   });
 
-  it('reads at most 1,000 ahead, or as many as it is told', () => {
+  it('reads at most 1,000 ahead, or up to `readAhead`', () => {
     const never = () => new Promise<number>(() => {});
     const read = (options: Parameters<typeof throttleFrom>[2]) => {
       const source = endless();
@@ -81,7 +81,7 @@ describe('throttleFrom', () => {
     expect([source.read, source.returned, sum]).toEqual([200_000, 0, 19_999_900_000]);
   });
 
-  it('hands on every value of an Observable, and counts its request once', async () => {
+  it('emits every value of an Observable, and counts its request once', async () => {
     const source = first(5);
     const values = lastValueFrom(
       throttleFrom(source, (value) => of(value, -value), { concurrency: 1, readAhead: 1 }).pipe(
@@ -118,7 +118,7 @@ describe('throttleFrom', () => {
     );
   });
 
-  it('sends again what was answered with 429, and counts it once', async () => {
+  it('retries a request that got a 429, and counts it once', async () => {
     const clock = new ManualClock();
     const source = first(40);
     const project = async (value: number, { attempt }: { attempt: number }) =>
@@ -131,7 +131,7 @@ describe('throttleFrom', () => {
     expect(await results).toEqual(Array.from({ length: 40 }, (_, index) => index));
   });
 
-  it('sends by priority what was read', async () => {
+  it('sends read requests by priority', async () => {
     const clock = new ManualClock();
     const sent: number[] = [];
     const project = (value: number) => {
@@ -193,7 +193,7 @@ describe('throttleFrom', () => {
     expect([returned, throwing.returned]).toEqual([0, 0]);
   });
 
-  it('lets go of a source that never answers', async () => {
+  it('releases a source that never answers', async () => {
     let returned = 0;
     const source = {
       [Symbol.asyncIterator]: () => ({
@@ -233,7 +233,7 @@ describe('throttleFrom', () => {
     expect(cancelled).toBe(1);
   });
 
-  it('refuses what is no source, and options that are wrong', () => {
+  it('refuses wrong sources and wrong options', () => {
     const project = () => of(1);
     expect(() => throttleFrom('text' as never, project)).toThrow(
       '`source` must be an iterable, an async iterable or a ReadableStream, got "text"',
@@ -260,7 +260,7 @@ describe('limiter.throttleFrom', () => {
     expect(() => limiter.throttleFrom([], async () => 1, { readAhead: 0.5 })).toThrow('readAhead');
   });
 
-  it('fails what it reads after the limiter was closed', async () => {
+  it('fails requests that it reads after the limiter was closed', async () => {
     const limiter = createLimiter();
     limiter.close();
     const source = endless();

@@ -49,7 +49,7 @@ describe('throttle', () => {
     });
   });
 
-  test('sends one probe after the other until one goes well', () => {
+  test('sends one probe after another until one succeeds', () => {
     marbles(({ cold, expectObservable }, clock) => {
       let calls = 0;
       const project = (value: string) => {
@@ -62,7 +62,7 @@ describe('throttle', () => {
     });
   });
 
-  test('lets another probe when the probe breaks down and waits to be sent again', () => {
+  test('sends another probe when the probe fails and waits for a retry', () => {
     marbles(({ cold, expectObservable }, clock) => {
       let calls = 0;
       const project = (value: string) => {
@@ -77,7 +77,7 @@ describe('throttle', () => {
     });
   });
 
-  test('does not send again what has emitted', () => {
+  test('does not retry a request that has emitted', () => {
     marbles(({ cold, expectObservable }, clock) => {
       const error = { status: 429 };
       const results = cold('a').pipe(throttle(() => cold('x-#', undefined, error), { clock }));
@@ -85,7 +85,7 @@ describe('throttle', () => {
     });
   });
 
-  test('errors at once where the provider wants longer than is believed', () => {
+  test('errors at once if the provider names a wait beyond the bound', () => {
     const error = { status: 429, headers: { 'retry-after': '1200' } };
     marbles(({ cold, expectObservable }, clock) => {
       const results = cold('a').pipe(throttle(() => cold('-#', undefined, error), { clock }));
@@ -136,7 +136,7 @@ describe('throttle', () => {
     expect(seen).toEqual([3, 2]);
   });
 
-  test('says in its outcomes how long a request waited where', () => {
+  test('has the waits by gate in its outcomes', () => {
     marbles(({ cold, expectObservable }, clock) => {
       const results = cold('(ab|)').pipe(
         throttle(() => cold('--|'), { concurrency: 1, outcomes: true, clock }),
@@ -151,7 +151,7 @@ describe('throttle', () => {
     });
   });
 
-  test('has gates of its own for each subscription, but shares a feedback', () => {
+  test('has separate gates for each subscription, but shares a feedback', () => {
     marbles(({ cold, expectObservable }, clock) => {
       const feedback = new FeedbackSubject({ clock, backoffMs: 5 });
       const results = cold('(ab|)').pipe(

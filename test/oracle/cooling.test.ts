@@ -138,7 +138,7 @@ describe('cooling', () => {
     expect(pairs.length).toBeGreaterThan(20);
   });
 
-  it('unlike gentlify, goes up on and on, not once', () => {
+  it('unlike gentlify, goes up again and again, not once', () => {
     const pairs = others('on and on').filter(({ ours, theirs }) => ours.limit > theirs.limit);
     expect(pairs.length).toBeGreaterThan(20);
   });

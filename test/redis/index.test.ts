@@ -137,7 +137,7 @@ describe.skipIf(!canRun('redis-server'))('a store in Redis', () => {
     },
   );
 
-  it('whose memory is full goes on: what is there is only changed', async () => {
+  it('whose memory is full goes on, since it only updates existing keys', async () => {
     const admin = await nodeRedis();
     const limiter = worker(await nodeRedis(), { requestsPerMinute: 60_000 });
     await limiter.run(() => 1);
@@ -197,7 +197,7 @@ describe.skipIf(!canRun('redis-server'))('a store in Redis', () => {
     },
   );
 
-  it('that wants a password says so, and is waited for', async () => {
+  it('that requires a password causes a warning, and workers wait for it', async () => {
     const admin = await nodeRedis();
     const client = await nodeRedis();
     const limiter = worker(client, { concurrency: 2 });
@@ -295,7 +295,7 @@ describe.skipIf(!canRun('redis-server'))('a store in Redis', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('refuses what it cannot use', () => {
+  it('refuses wrong clients and options', () => {
     const client = { eval: () => Promise.resolve(), evalSha: () => Promise.resolve() };
     expect(() => redisStore({} as never, { key: 'a' })).toThrow('`client.eval` must be');
     expect(() => redisStore({ eval: client.eval } as never, { key: 'a' })).toThrow(

@@ -32,13 +32,13 @@ describe('the wait after a rejection', () => {
     expect(waitAfter({ kind: 'throttled', ...(bytes !== undefined && { bytes }) })).toBe(ms);
   });
 
-  it('is what the options say, by size', () => {
+  it('follows the options, by size', () => {
     const options = { backoffMs: 20, largeBackoffMs: 70 };
     expect(waitAfter({ kind: 'throttled', bytes: 1 }, options)).toBe(20);
     expect(waitAfter({ kind: 'throttled', bytes: 1e6 }, options)).toBe(70);
   });
 
-  it('is what the provider names, whatever the size, down to fractions', () => {
+  it('is the wait that the provider names, for any size, down to fractions', () => {
     expect(waitAfter({ kind: 'throttled', bytes: 1e6, retryAfterMs: 20 })).toBe(20);
     expect(waitAfter({ kind: 'throttled', bytes: 1, retryAfterMs: 7000.5 })).toBe(7000.5);
   });
@@ -51,7 +51,7 @@ describe('the wait after a rejection', () => {
   });
 
   it.each([Number.NaN, -1, 0, -0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
-    'takes no notice of a retryAfterMs of %s',
+    'ignores a retryAfterMs of %s',
     (retryAfterMs) => {
       expect(waitAfter({ kind: 'throttled', retryAfterMs })).toBe(1000);
     },
@@ -63,7 +63,7 @@ describe('the wait after a rejection', () => {
     expect(feedback.gate.snapshot().state).toBe('closed');
   });
 
-  it('is taken from an overloaded provider only where it names one', () => {
+  it('follows an overload only if it names a wait', () => {
     expect(waitAfter({ kind: 'overloaded' })).toBeNaN();
     expect(waitAfter({ kind: 'overloaded', retryAfterMs: Number.NaN })).toBeNaN();
     expect(waitAfter({ kind: 'overloaded', retryAfterMs: 300 })).toBe(300);
@@ -111,7 +111,7 @@ describe('a backoff', () => {
     expect(feedback.epoch).toBe(3);
   });
 
-  it('is proved over only by a success of the present epoch', () => {
+  it('is ended only by a success of the present epoch', () => {
     const { clock, feedback } = make();
     feedback.next({ kind: 'throttled' });
     clock.advance(1000);
@@ -123,7 +123,7 @@ describe('a backoff', () => {
 });
 
 describe('as a Subject', () => {
-  it('tells every answer to its subscribers, after the state has changed', () => {
+  it('emits every answer to its subscribers, after the state has changed', () => {
     const { feedback } = make();
     const heard: unknown[] = [];
     feedback.subscribe(({ kind }) => heard.push([kind, feedback.epoch]));
@@ -157,7 +157,7 @@ describe('as a Subject', () => {
     expect(modes.value).toBe('normal');
   });
 
-  it('has no use for options that are wrong', () => {
+  it('refuses wrong options', () => {
     expect(() => make({ backoffMs: 0 })).toThrow(/`backoffMs` must be an integer >= 1, got 0/);
     expect(() => make({ largeBackoffMs: Number.NaN })).toThrow(/`largeBackoffMs`.*NaN/);
     expect(() => make({ maxRetryAfterMs: Number.POSITIVE_INFINITY })).toThrow(/`maxRetryAfterMs`/);

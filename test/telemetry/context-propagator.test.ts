@@ -8,7 +8,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-it('finds whether contexts are carried, and runs nothing in one for that', () => {
+it('finds whether a context manager is registered, without running code in a context', () => {
   expect(areContextsCarried()).toBe(false);
   const manager = new AsyncLocalStorageContextManager();
   const run = vi.spyOn(manager, 'with');
@@ -17,7 +17,7 @@ it('finds whether contexts are carried, and runs nothing in one for that', () =>
   expect(run).not.toHaveBeenCalled();
 });
 
-it('takes the root context of another copy of the API for none', () => {
+it('treats the root context of another copy of the API as empty', () => {
   const key = createContextKey('key');
   const filled = ROOT_CONTEXT.setValue(key, 1);
   const manager = new AsyncLocalStorageContextManager();

@@ -86,7 +86,7 @@ async function useAllHistograms(): Promise<void> {
 }
 
 describe('startTelemetry', () => {
-  it('serves the metrics at a page of 127.0.0.1, and stops serving them', async () => {
+  it('serves the metrics page at 127.0.0.1, and stops serving it', async () => {
     const telemetry = await start();
     await createLimiter({ name: 'paged' }).run(async () => 1);
     const url = telemetry.prometheusUrl ?? '';
@@ -103,7 +103,7 @@ describe('startTelemetry', () => {
     expect(lines).toEqual([]);
   });
 
-  it('tells of the process: an instance id, the host and the version', async () => {
+  it('reports the process: an instance id, the host and the version', async () => {
     const page = async () => {
       const telemetry = await start({ serviceVersion: '7.1' });
       const text = await (await fetch(telemetry.prometheusUrl ?? '')).text();
@@ -122,7 +122,7 @@ describe('startTelemetry', () => {
     expect(id(await page())).toBe('pod-1');
   });
 
-  it('sends traces and metrics by OTLP where it is told to, the last of them at shutdown', async () => {
+  it('sends traces and metrics to the given OTLP endpoint, the last of them at shutdown', async () => {
     const { paths, endpoint } = await receiver();
     const telemetry = await start({ otlpEndpoint: endpoint, prometheusPort: false });
     expect(telemetry).toMatchObject({ tracesEndpoint: endpoint, metricsEndpoint: endpoint });
@@ -134,7 +134,7 @@ describe('startTelemetry', () => {
     ]);
   });
 
-  it('tells the same of histograms, aggregated by headgate or by the SDK', async () => {
+  it('gives the same histograms, aggregated by headgate or by the SDK', async () => {
     vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'service.instance.id=one');
     const page = async () => {
       const { endpoint } = await receiver();
@@ -185,7 +185,7 @@ describe('startTelemetry', () => {
     expect(page).not.toContain('headgate_request_duration');
   });
 
-  it('heeds the standard variables before its options', async () => {
+  it('follows the standard variables before its options', async () => {
     const { paths, endpoint } = await receiver();
     vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', endpoint);
     vi.stubEnv('OTEL_METRICS_EXPORTER', 'prometheus');
@@ -228,7 +228,7 @@ describe('startTelemetry', () => {
     expect(said.prometheusUrl).not.toContain(port);
   });
 
-  it('goes on without a page where its port is in use, and says so in one line', async () => {
+  it('goes on without a page if its port is in use, and says so in one line', async () => {
     const port = await listen(createServer());
     const telemetry = await start({ prometheusPort: port });
     expect(telemetry.prometheusUrl).toBeUndefined();

@@ -25,7 +25,7 @@ const NORMAL = { 'headgate.mode': 'normal' };
 const VERY_MANY = 1_000;
 
 describe('the series of a name', () => {
-  it('are the sum of all that have it: limiters, streams, gates by hand', async () => {
+  it('are the sum over all limiters, streams and gates of that name', async () => {
     const one = createLimiter({ name: 'shared', concurrency: 3 });
     const two = createLimiter({ name: 'shared', concurrency: 4 });
     const other = createLimiter({ name: 'other', concurrency: 5 });
@@ -51,7 +51,7 @@ describe('the series of a name', () => {
     expect(later.value('headgate.requests', OK, 'shared')).toBe(4);
   });
 
-  it('of a group are those of all keys, and no key is told', async () => {
+  it('of a group are those of all keys, without the keys’ names', async () => {
     const group = createLimiterGroup((key: string) => key, {
       name: 'tenants',
       each: { concurrency: 2 },
@@ -70,7 +70,7 @@ describe('the series of a name', () => {
     ).not.toContain('secret');
   });
 
-  it('are told of the backoffs of a feedback that several share, once for each name', async () => {
+  it('count the backoffs of a shared feedback once for each name', async () => {
     const feedback = new FeedbackSubject({ clock: new ManualClock() });
     for (const name of ['a', 'a', 'b']) createLimiter({ name, feedback });
     feedback.next({ kind: 'throttled', retryAfterMs: 3_000 });
@@ -85,7 +85,7 @@ describe('the series of a name', () => {
     }
   });
 
-  it('stay few, whatever errors and names turn up', async () => {
+  it('stay few for any number of errors and names', async () => {
     const run = (source: number) =>
       new Promise<void>((complete) => {
         const fail = (n: number) => {
@@ -116,7 +116,7 @@ describe('the series of a name', () => {
 });
 
 describe('an SDK', () => {
-  it('that comes later is that of what is made, or subscribed to, from then on', async () => {
+  it('that is registered later serves limiters and streams that are made from then on', async () => {
     await sdk.stop();
     const early = createLimiter({ name: 'early' });
     const operator = throttle(async (n: number) => n, { name: 'stream' });
@@ -132,7 +132,7 @@ describe('an SDK', () => {
     expect(now.value('headgate.requests', OK, 'early')).toBeUndefined();
   });
 
-  it('that is gone disturbs nobody', async () => {
+  it('that has shut down affects no request', async () => {
     const limiter = createLimiter();
     await sdk.stop();
     expect(await limiter.run(async () => 'fine')).toBe('fine');
@@ -140,7 +140,7 @@ describe('an SDK', () => {
     sdk = startSdk();
   });
 
-  it('is not asked where telemetry is off, and one that is given is', async () => {
+  it('is not used if telemetry is off, and a given meter is', async () => {
     expect(telemetryInstrumentation({ telemetry: false })).toBeUndefined();
     await createLimiter({ telemetry: { spans: 'off' } }).run(async () => 1);
     await createLimiter({ telemetry: false, name: 'quiet' }).run(async () => 1);

@@ -14,7 +14,7 @@ function present(list: LinkedList<Member>): Member[] {
 }
 
 describe('LinkedList', () => {
-  it('does as an array does, in every script, and keeps no hold of those who left', () => {
+  it('behaves as an array, in every script, and keeps no reference to removed members', () => {
     const step = fc.tuple(fc.constantFrom('add', 'add', 'remove', 'return'), fc.nat());
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
@@ -88,7 +88,7 @@ function watchedRegistry() {
 }
 
 describe('WeakRegistry', () => {
-  it('tells of members that come and go, each once', () => {
+  it('reports added and removed members once', () => {
     const { registry, seen, unwatch } = watchedRegistry();
     const remove = registry.add({ name: 'a' });
     registry.add({ name: 'b' });
@@ -99,7 +99,7 @@ describe('WeakRegistry', () => {
     expect(seen).toEqual(['+a', '+b', '-a']);
   });
 
-  it('tells a late watcher of those that are there', () => {
+  it('reports present members to a late watcher', () => {
     const { registry } = watchedRegistry();
     const members = Array.from({ length: 200 }, (_, n) => ({ name: `m${n}` }));
     const removers = members.map((member) => registry.add(member));

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Once } from '../../src/util/once.ts';
 
-describe('work that is done amid something', () => {
-  it('is done once, by whoever is asked first', () => {
+describe('work that is done inside another call', () => {
+  it('is done once, by the first caller', () => {
     let runs = 0;
     const once = new Once(() => {
       runs += 1;
@@ -13,7 +13,7 @@ describe('work that is done amid something', () => {
     expect(runs).toBe(1);
   });
 
-  it('is done at the end, where the other has not', () => {
+  it('is done at the end, if the other call has not done it', () => {
     let runs = 0;
     const once = new Once(() => {
       runs += 1;
@@ -23,7 +23,7 @@ describe('work that is done amid something', () => {
     expect(runs).toBe(1);
   });
 
-  it('throws what it threw, at once and at the end, and knows that as its own', () => {
+  it('throws its error at once and at the end, and recognises it', () => {
     const mine = new Error('mine');
     const once = new Once(() => {
       throw mine;
@@ -36,7 +36,7 @@ describe('work that is done amid something', () => {
     expect(once.hasThrown(new Error('mine'))).toBe(false);
   });
 
-  it('knows that it threw undefined, too', () => {
+  it('recognises a thrown undefined, too', () => {
     const once = new Once(() => {
       throw undefined;
     });

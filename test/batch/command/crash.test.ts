@@ -50,4 +50,8 @@ it(
   BOUND_MS,
 );
 
-it.runIf(isLong)('and one that is killed 200 times', (test) => killed(test, 200, 2), 1_800_000);
+it.runIf(isLong)(
+  'a run that is killed 200 times loses nothing either',
+  (test) => killed(test, 200, 2),
+  1_800_000,
+);

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { rig } from './command.ts';
 import { prompts } from './files.ts';
 
-it('--inspect serves the page while the command runs, and prints where', async (test) => {
+it('--inspect serves the page while the command runs, and prints its address', async (test) => {
   const { run, write } = await rig(test);
   write('in.jsonl', prompts(3));
   const { code, stderr } = await run(['in.jsonl', '--out', 'out.jsonl', '--inspect']);
@@ -11,7 +11,7 @@ it('--inspect serves the page while the command runs, and prints where', async (
   expect(stderr).toMatch(/^Where requests wait: http:\/\/127\.0\.0\.1:\d+$/m);
 });
 
-it('--inspect takes another port where its own is taken', async (test) => {
+it('--inspect takes another port if its own is in use', async (test) => {
   const { createServer } = await import('node:net');
   const other = createServer();
   // Whoever has it, it is taken.
@@ -45,7 +45,7 @@ it('--hold keeps the page after the run, until a signal, and the exit code is th
   expect(await running.ended).toMatchObject({ code: 0 });
 });
 
-it('--hold alone is refused', async (test) => {
+it('--hold without --inspect is refused', async (test) => {
   const { run, write } = await rig(test);
   write('in.jsonl', prompts(1));
   const { code, stderr } = await run(['in.jsonl', '--out', 'out.jsonl', '--hold']);

@@ -29,7 +29,7 @@ async function startProxy(test: TestContext) {
   return { port, url: `http://127.0.0.1:${port}`, tunnels };
 }
 
-it('requests go through --proxy, and through that of the usual variables', async (test) => {
+it('requests go through --proxy, or through the proxy of the usual variables', async (test) => {
   const { run, write, server } = await rig(test);
   const { port, url, tunnels } = await startProxy(test);
   write('in.jsonl', prompts(2));

@@ -58,7 +58,7 @@ describe('headgate run', () => {
   });
 
   // What it says is tested without a process for each call, in ../command-output.test.ts.
-  it('exits with the code of what it has done, with standard error for what is wrong', async (test) => {
+  it('exits with a code for its result, and writes errors to standard error', async (test) => {
     const { run, write, command } = await rig(test);
     write('in.jsonl', prompts(1));
     const wrong = await run(['in.jsonl', '--out', 'o', '--rpm', '-3']);
@@ -68,7 +68,7 @@ describe('headgate run', () => {
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)]);
   });
 
-  it('drains for Ctrl-C, SIGTERM and SIGHUP, and goes on later', async (test) => {
+  it('drains at Ctrl-C, SIGTERM and SIGHUP, and continues later', async (test) => {
     const { startRun, run, write, results, server } = await rig(test, { delayMs: () => 300 });
     write('in.jsonl', prompts(40));
     const args = ['in.jsonl', '--out', 'out.jsonl', '--concurrency', '4'];
@@ -122,7 +122,7 @@ describe('headgate run', () => {
     expect((await running.ended).code).toBe(130);
   });
 
-  it('ends at once for a second Ctrl-C', async (test) => {
+  it('ends at once at a second Ctrl-C', async (test) => {
     const { startRun, write, server } = await rig(test, { delayMs: () => 60_000 });
     write('in.jsonl', prompts(4));
     const called = server.nextCall();
@@ -138,7 +138,7 @@ describe('headgate run', () => {
 });
 
 describe('headgate export', () => {
-  it('ends without a word where its reader has gone', async (test) => {
+  it('ends silently if its reader has gone', async (test) => {
     const { write, run, folder } = await rig(test);
     // More than a pipe holds.
     const long = prompts(200).map(({ id }) => ({ id, prompt: 'p'.repeat(2_000) }));
@@ -156,7 +156,7 @@ describe('a disk that is full', () => {
   /** Their results are more than the disk holds. */
   const LINES = 800;
 
-  it('stops the run with a message, and it goes on when there is room', async (test) => {
+  it('stops the run with a message, and the run continues when there is space', async (test) => {
     const { path, write, server } = await rig(test, {
       handle: (prompt) => ({ body: { choices: [{ message: { content: prompt.repeat(20) } }] } }),
     });

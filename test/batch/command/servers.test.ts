@@ -29,7 +29,7 @@ async function limitedRig(test: TestContext, name: string) {
   };
 }
 
-describe('servers that are not ours', () => {
+describe('servers of other projects', () => {
   for (const [name, limiting] of Object.entries(LIMITING_SERVERS)) {
     const why = missing(limiting);
     if (why !== undefined) console.log(`${name} is left out: ${why}`);
@@ -53,7 +53,7 @@ describe('servers that are not ours', () => {
 
   const nginx = LIMITING_SERVERS['nginx limit_req'];
   it.skipIf(nginx === undefined || missing(nginx) !== undefined)(
-    'nginx rejects almost nothing where its limit is told, or was learned by a run before',
+    'nginx rejects almost nothing if its limit is given, or was learned by an earlier run',
     async (test) => {
       const { run, start, results, server } = await limitedRig(test, 'nginx limit_req');
       // Long enough that a rate is learned and written down; then it is killed.

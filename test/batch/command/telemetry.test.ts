@@ -25,7 +25,7 @@ async function collector(test: TestContext) {
   return { url: `http://127.0.0.1:${port}`, bodies };
 }
 
-it('metrics and spans are exported to where OTEL_* variables say', async (test) => {
+it('metrics and spans are exported to the address in the OTEL_* variables', async (test) => {
   const { run, write } = await rig(test);
   const { url, bodies } = await collector(test);
   write('in.jsonl', prompts(3));
@@ -38,7 +38,7 @@ it('metrics and spans are exported to where OTEL_* variables say', async (test) 
   for (const body of bodies.values()) expect(body).not.toContain('sk-secret');
 });
 
-it('without the packages of the SDK, or where it is disabled, nothing is said', async (test) => {
+it('without the packages of the SDK, or if it is disabled, nothing is printed', async (test) => {
   const { run, write, folder, server } = await rig(test);
   const { url, bodies } = await collector(test);
   write('in.jsonl', prompts(3));

@@ -101,7 +101,7 @@ function idsOf(rigged: Rig): readonly string[] {
 }
 
 describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: BOUND_MS }, () => {
-  it('keeps every limit, and has every id once, though a worker is killed and Redis loses what it had', async (test) => {
+  it('keeps every limit and has every id once, though a worker is killed and Redis loses its data', async (test) => {
     const redis = await startRedis();
     test.onTestFinished(() => redis.stop());
     const arrivals: number[] = [];
@@ -143,7 +143,7 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: B
     }
   });
 
-  it('is held by a 429 that one of its workers gets', async (test) => {
+  it('waits after a 429 to one of its workers', async (test) => {
     const redis = await startRedis();
     test.onTestFinished(() => redis.stop());
     const arrivals: number[] = [];
@@ -164,7 +164,7 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: B
     expect(longestGap(arrivals.slice(REJECTED - 1))).toBeGreaterThan(2_000);
   });
 
-  it('goes on after its own kill -9, and sends nothing twice that workers have answered', async (test) => {
+  it('continues after its own kill -9, and sends no request twice that workers have answered', async (test) => {
     const redis = await startRedis();
     test.onTestFinished(() => redis.stop());
     const rigged = await rig(test, { delayMs: () => 40 });
@@ -181,7 +181,7 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: B
     for (const [prompt, times] of rigged.server.counts) expect(times, prompt).toBe(1);
   });
 
-  it('ends at a signal while Redis is away: the run, and its workers', async (test) => {
+  it('ends with its workers at a signal while Redis is unreachable', async (test) => {
     const redis = await startRedis();
     test.onTestFinished(() => redis.stop());
     const rigged = await rig(test, { delayMs: () => 30 });
@@ -216,7 +216,7 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: B
     expect(idsOf(rigged)).toHaveLength(5);
   });
 
-  it('keeps what the API said of requests that failed', async (test) => {
+  it('keeps the API’s errors of failed requests', async (test) => {
     const redis = await startRedis();
     test.onTestFinished(() => redis.stop());
     const rigged = await rig(test, {
@@ -237,7 +237,7 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: B
     });
   });
 
-  it('is refused by both where Redis has no such database', async (test) => {
+  it('is refused by run and worker if Redis has no such database', async (test) => {
     const redis = await startRedis();
     test.onTestFinished(() => redis.stop());
     const rigged = await rig(test);
@@ -250,7 +250,7 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: B
     }
   });
 
-  it('waits where Redis takes no more requests, and stops where it never took any', async (test) => {
+  it('waits if Redis accepts no more requests, and stops if it never accepted any', async (test) => {
     const redis = await startRedis();
     test.onTestFinished(() => redis.stop());
     const rigged = await rig(test);
@@ -278,7 +278,7 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: B
     expect(readFileSync(rigged.path('none.jsonl'), 'utf8')).toBe('');
   });
 
-  it('stops where the quota of a worker is used up, and writes no line as failed', async (test) => {
+  it('stops if the quota of a worker is used up, and writes no line as failed', async (test) => {
     const redis = await startRedis();
     test.onTestFinished(() => redis.stop());
     let arrived = 0;

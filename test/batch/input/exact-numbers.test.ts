@@ -50,14 +50,14 @@ it('an id that JavaScript would round is kept as it was written', () => {
   expect(request).toMatchObject({ id: '9007199254740993' });
 });
 
-it('a body without such numbers has no text of its own', () => {
+it('a body without such numbers is not kept as text', () => {
   const line = '{"messages": [{"content": "1234567890123456789"}], "model": "m", "n": 1e3}';
   const request = parse(line);
   expect(request.body.n).toBe(1_000);
   expect(request).not.toHaveProperty('json');
 });
 
-it('what is in a text stays as it is, beside any number', () => {
+it('digits in a string are not changed, next to any number', () => {
   const text = fc.string({ unit: fc.constantFrom('"', '\\', '9999999999999999', 'e9', '-', '{') });
   const big = fc.bigInt({ min: 2n ** 53n, max: 2n ** 80n }).map(String);
   const property = fc.property(fc.array(text), big, (texts, number) => {

@@ -34,7 +34,7 @@ it('are the same in pieces of any size', async () => {
   );
 });
 
-it('are refused where they are no UTF-8, by number', async () => {
+it('are refused by number if they are not UTF-8', async () => {
   const bytes = new Uint8Array([97, 10, 0xc3, 10]);
   const read = async () => {
     for await (const _line of readLines(inPieces(bytes, 10)));
@@ -45,7 +45,7 @@ it('are refused where they are no UTF-8, by number', async () => {
   });
 });
 
-it('are refused where one has no end', async () => {
+it('are refused if one has no end', async () => {
   async function* endless(): AsyncGenerator<Uint8Array> {
     for (;;) yield new Uint8Array(8 * 1024 * 1024).fill(97);
   }

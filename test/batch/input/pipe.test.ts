@@ -23,7 +23,7 @@ it('a pipe is read once, as it is sent', async (test) => {
   expect(await rig.run({ input: pipe })).toMatchObject({ ok: 0, doneBefore: 40 });
 });
 
-it('a pipe without requests leaves no results, and what was there as it was', async (test) => {
+it('a pipe without requests writes no results, and leaves an existing output unchanged', async (test) => {
   const rig = await batchRig(test);
   const pipe = pipeIn(rig);
   const runEmpty = () => {
@@ -37,7 +37,7 @@ it('a pipe without requests leaves no results, and what was there as it was', as
   expect(rig.read()).toBe('');
 });
 
-it('a run that is stopped leaves a pipe that nobody writes to', async (test) => {
+it('a stopped run does not wait for a pipe without a writer', async (test) => {
   const stopping = new AbortController();
   const rig = await batchRig(test);
   const run = rig.run({ input: pipeIn(rig), signal: stopping.signal });
@@ -85,7 +85,7 @@ it('a file that becomes shorter while it is sent ends the run with an error', as
   expect(report.left).toBeGreaterThan(0);
 });
 
-it('one file by two names is refused', async (test) => {
+it('one file with two names is refused', async (test) => {
   const rig = await batchRig(test);
   const input = rig.write('in.jsonl', prompts(2));
   symlinkSync(input, rig.path('symbolic'));

@@ -40,7 +40,7 @@ class Taker {
   }
 }
 
-it('is never held by two, in whatever order any number of them take its steps', () => {
+it('is never held by two runs, in any order of their steps', () => {
   const begins = fc.constantFrom('nothing', 'dead', 'empty');
   const order = fc.array(fc.nat(3), { minLength: 60, maxLength: 120 });
   const property = fc.property(begins, order, fc.boolean(), (begin, steps, givesBack) => {
@@ -63,7 +63,7 @@ it('is never held by two, in whatever order any number of them take its steps', 
   fc.assert(property, { numRuns: 400 });
 });
 
-it('is taken where one died at any step of taking over that of a dead one', () => {
+it('is taken over if a run died at any step of taking over a lock', () => {
   for (let died = 1; died < 12; died += 1) {
     for (const name of readdirSync(folder)) rmSync(join(folder, name));
     writeFileSync(lock, dead());
@@ -80,7 +80,7 @@ it('is taken where one died at any step of taking over that of a dead one', () =
   }
 });
 
-it('goes by the file, not by its name', async (test) => {
+it('belongs to the file, not to its name', async (test) => {
   const rig = await batchRig(test);
   symlinkSync(rig.path('out.jsonl'), rig.path('link'));
   symlinkSync(rig.folder, rig.path('folder'));
@@ -98,7 +98,7 @@ it('goes by the file, not by its name', async (test) => {
   }
 });
 
-it('that another run has taken ends the run, and is left to it', async (test) => {
+it('that another run has taken over ends this run, and stays with the other', async (test) => {
   const rig = await batchRig(test, () => new Promise(() => {}));
   rig.write('in.jsonl', prompts(2));
   const run = rig.run({ drainMs: 0 });
@@ -108,7 +108,7 @@ it('that another run has taken ends the run, and is left to it', async (test) =>
   expect(rig.read('out.jsonl.lock')).toBe(dead());
 });
 
-it('that is empty is that of a run that has just begun, for a while', async (test) => {
+it('that is empty counts for a while as the lock of a run that has just begun', async (test) => {
   const rig = await batchRig(test);
   rig.write('out.jsonl.lock', '');
   expect(() => new OutputLock(rig.path('out.jsonl'))).toThrow('by a run that has just begun');

@@ -44,7 +44,7 @@ it.for<[name: string, says: string, change: (path: string) => void]>([
   expect(report.left).toBeGreaterThan(0);
 });
 
-it('an output that is emptied during a write gets no hole, and is missed by the next', async (test) => {
+it('an output that is emptied during a write gets no hole, and the next write fails', async (test) => {
   const rig = await batchRig(test);
   const file = await ResultFile.open(rig.path('out.jsonl'), 0, false);
   const errors: string[] = [];
@@ -71,21 +71,21 @@ it('an output that is emptied during a write gets no hole, and is missed by the 
   await file.close();
 });
 
-it('what is in flight still gets into a file that was renamed', async (test) => {
+it('results of requests in flight still go into a renamed file', async (test) => {
   const rig = await batchRig(test, slow);
   const report = await changed(rig, () => renameSync(rig.path('out.jsonl'), rig.path('old.jsonl')));
   expect(rig.results('old.jsonl')).toHaveLength(report.ok);
   expect(report.ok).toBe(rig.sent.length);
 });
 
-it('what another program has written is neither overwritten nor followed', async (test) => {
+it('lines of another program are neither overwritten nor continued', async (test) => {
   const rig = await batchRig(test, slow);
   const report = await changed(rig, () => appendFileSync(rig.path('out.jsonl'), 'other\n'));
   expect(rig.read().endsWith('other\n')).toBe(true);
   expect(rig.read().split('\n')).toHaveLength(report.ok + 2);
 });
 
-it('an output that is removed after the last result is missed before the report', async (test) => {
+it('an output that is removed after the last result is noticed before the report', async (test) => {
   const rig = await batchRig(test, async (request, context) => {
     if (request.id === 'p1') rmSync(rig.path('out.jsonl'));
     return answer(request, context);

@@ -10,8 +10,8 @@ async function outputOf(test: TestContext) {
   return (await batchRig(test)).path('out.jsonl');
 }
 
-describe('what was learned of a provider', () => {
-  it('is kept for an hour, for that provider alone', async (test) => {
+describe('the learned rate of a provider', () => {
+  it('is kept for an hour, only for that provider', async (test) => {
     const output = await outputOf(test);
     const memory = new RateMemory(output, 'http://a/v1');
     expect(memory.read(NOW)).toEqual(new Map());
@@ -31,7 +31,7 @@ describe('what was learned of a provider', () => {
     expect(existsSync(`${output}.rates`)).toBe(false);
   });
 
-  it('is nothing where its file is torn or something else, and that is left alone', async (test) => {
+  it('is ignored if its file is damaged or something else, which is left unchanged', async (test) => {
     const output = await outputOf(test);
     const memory = new RateMemory(output, '');
     const other = '{"my": "rates"}';
@@ -50,7 +50,7 @@ describe('what was learned of a provider', () => {
     expect(memory.read(NOW)).toEqual(new Map([['b', 2]]));
   });
 
-  it('is written through no link', async (test) => {
+  it('is not written through a link', async (test) => {
     const output = await outputOf(test);
     const memory = new RateMemory(output, '');
     writeFileSync(`${output}.precious`, 'mine');
@@ -61,7 +61,7 @@ describe('what was learned of a provider', () => {
     expect(lstatSync(`${output}.rates`).isSymbolicLink()).toBe(false);
   });
 
-  it('is where the next run begins, and is gone when all is done', async (test) => {
+  it('is the start of the next run, and is removed when all prompts are done', async (test) => {
     const rig = await batchRig(test);
     rig.write('in.jsonl', prompts(300));
     new RateMemory(rig.path('out.jsonl'), 'here').write(new Map([['*', 400]]), Date.now());

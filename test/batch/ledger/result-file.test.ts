@@ -18,13 +18,13 @@ it('writes lines whole and in order, however fast they come', async (test) => {
   expect(readFileSync(rig.path('out'), 'utf8')).toBe(`first\n${lines.join('\n')}\n`);
 });
 
-it('that cannot be written ends a run with 2: nothing was sent', async (test) => {
+it('that cannot be written ends a run with exit code 2 before anything is sent', async (test) => {
   const rig = await batchRig(test);
   const opened = ResultFile.open(rig.folder, 0, false);
   await expect(opened).rejects.toMatchObject({ exitCode: 2, message: /cannot write/ });
 });
 
-it('tells of a write that fails, and writes the line whole when it can', async (test) => {
+it('reports a failed write, and later writes the whole line', async (test) => {
   const rig = await batchRig(test);
   const file = await ResultFile.open(rig.path('out'), 0, false);
   const errors: string[] = [];

@@ -89,7 +89,7 @@ describe('a terminal', () => {
     return written;
   };
 
-  it('that is lower than the frame has as much of it as can be erased again', () => {
+  it('that is lower than the frame gets only rows that can be erased again', () => {
     const [, frame = '', erased = ''] = drawAt([{ columns: 80, rows: 6 }]);
     expect(frame.split('\n')).toHaveLength(6);
     expect(erased).toContain('\u001b[5A');
@@ -110,7 +110,7 @@ describe('a terminal', () => {
 });
 
 describe('a line of the log', () => {
-  it('has the same in one line', () => {
+  it('has the same figures in one line', () => {
     const { held } = STATES;
     if (held === undefined) throw new Error('held');
     expect(plainLine(held)).toBe(
@@ -120,7 +120,7 @@ describe('a line of the log', () => {
 });
 
 describe('the report', () => {
-  it('says what came of the run, what is left, and how to go on', () => {
+  it('says the result of the run, how many lines are left, and how to continue', () => {
     const budget = STATES['over budget'];
     if (budget === undefined) throw new Error('over budget');
     const report = { ...budget, output: 'out.jsonl', left: 56_880, tornBytes: 120 };

@@ -19,7 +19,7 @@ describe.each(gates)('an abort while a request waits for: %s', (gate, options) =
     else (await limiter.acquire()).release();
   };
 
-  it('takes it out at once and disturbs nobody before or behind it', async () => {
+  it('removes it at once, and affects no request before or after it', async () => {
     const { clock, limiter } = rig(options);
     await block(limiter);
     const at: [string, number][] = [];
@@ -44,7 +44,7 @@ describe.each(gates)('an abort while a request waits for: %s', (gate, options) =
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('leaves nothing behind when nobody else waits', async () => {
+  it('leaves nothing behind if no other request waits', async () => {
     const { clock, limiter } = rig(options);
     await block(limiter);
     const { controller, signal } = countedSignal();
@@ -59,7 +59,7 @@ describe.each(gates)('an abort while a request waits for: %s', (gate, options) =
 });
 
 describe('an abort', () => {
-  it('during the call lets the next one in, charged as before', async () => {
+  it('during the call admits the next request, charged as before', async () => {
     const { clock, limiter } = rig({
       concurrency: 1,
       limits: { units: { limit: 9, windowMs: 50 } },
@@ -80,7 +80,7 @@ describe('an abort', () => {
     });
   });
 
-  it('of a probe lets the next one probe', async () => {
+  it('of a probe makes the next request the probe', async () => {
     const { clock, limiter } = rig({
       circuitBreaker: { consecutiveFailures: 1, openMs: 100, onOpen: 'wait' },
     });

@@ -27,7 +27,7 @@ describe.each(['run', 'acquire'] as const)('%s with a signal', (method) => {
         : limiter.acquire({ signal, ...(bytes !== undefined && { bytes }) }),
     );
 
-  it('that has fired does nothing but reject with its reason', async () => {
+  it('that has aborted before rejects with its reason, and sends nothing', async () => {
     const { clock, limiter } = make();
     const told = start(limiter, AbortSignal.abort(reason));
     expectIdle(limiter);
@@ -39,33 +39,36 @@ describe.each(['run', 'acquire'] as const)('%s with a signal', (method) => {
     ['a slot', 'concurrency', 1],
     ['bytes', 'byteBudget', 11],
     ['the end of a backoff', 'backoff', 0],
-  ] as const)('leaves the queue for %s at once and disturbs nobody', async (_name, gate, bytes) => {
-    const clock = new ManualClock();
-    const concurrency = gate === 'concurrency' ? 1 : 10;
-    // By fixed rules all go at once when the backoff is over.
-    const limiter = createLimiter({ clock, concurrency, maxBytes: 10, adaptive: false });
-    if (gate === 'backoff') limiter.feedback.next({ kind: 'throttled' });
-    const held = fate(limiter.acquire({ bytes }));
-    const signals = Array.from({ length: 5 }, countedSignal);
-    const told = signals.map(({ signal }) => start(limiter, signal, 0));
-    const waiting = limiter.snapshot()[gate].waiting;
-    signals[0]?.controller.abort(reason);
-    signals[3]?.controller.abort(reason);
-    expect(limiter.snapshot()[gate].waiting).toBe(waiting - 2);
-    await clock.advanceAsync(1000);
-    expect([told[0], told[3]]).toMatchObject([{ error: reason }, { error: reason }]);
-    held.value?.release();
-    for (let round = 0; round < 5; round += 1) {
-      await clock.advanceAsync(0);
-      if (method === 'acquire') {
-        for (const { value } of told) (value as { release(): void } | undefined)?.release();
+  ] as const)(
+    'leaves the queue for %s at once, and affects no other request',
+    async (_name, gate, bytes) => {
+      const clock = new ManualClock();
+      const concurrency = gate === 'concurrency' ? 1 : 10;
+      // By fixed rules all go at once when the backoff is over.
+      const limiter = createLimiter({ clock, concurrency, maxBytes: 10, adaptive: false });
+      if (gate === 'backoff') limiter.feedback.next({ kind: 'throttled' });
+      const held = fate(limiter.acquire({ bytes }));
+      const signals = Array.from({ length: 5 }, countedSignal);
+      const told = signals.map(({ signal }) => start(limiter, signal, 0));
+      const waiting = limiter.snapshot()[gate].waiting;
+      signals[0]?.controller.abort(reason);
+      signals[3]?.controller.abort(reason);
+      expect(limiter.snapshot()[gate].waiting).toBe(waiting - 2);
+      await clock.advanceAsync(1000);
+      expect([told[0], told[3]]).toMatchObject([{ error: reason }, { error: reason }]);
+      held.value?.release();
+      for (let round = 0; round < 5; round += 1) {
+        await clock.advanceAsync(0);
+        if (method === 'acquire') {
+          for (const { value } of told) (value as { release(): void } | undefined)?.release();
+        }
       }
-    }
-    expect(told.map(({ state }) => state)).toEqual(['failed', 'ok', 'ok', 'failed', 'ok']);
-    expect(signals.map(({ listeners }) => listeners.size)).toEqual([0, 0, 0, 0, 0]);
-    expectIdle(limiter);
-    expect(clock.pendingTimers).toBe(0);
-  });
+      expect(told.map(({ state }) => state)).toEqual(['failed', 'ok', 'ok', 'failed', 'ok']);
+      expect(signals.map(({ listeners }) => listeners.size)).toEqual([0, 0, 0, 0, 0]);
+      expectIdle(limiter);
+      expect(clock.pendingTimers).toBe(0);
+    },
+  );
 
   it('that fires after the end changes nothing', async () => {
     const { clock, limiter } = make();

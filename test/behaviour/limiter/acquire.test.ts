@@ -24,7 +24,7 @@ describe('a lease', () => {
     expectIdle(limiter);
   });
 
-  it('has a quarter of the bytes for tokens where nothing is said', async () => {
+  it('has a quarter of its bytes as tokens by default', async () => {
     const limiter = createLimiter({ clock: new ManualClock() });
     expect(await limiter.acquire({ bytes: 10 })).toMatchObject({ bytes: 10, tokens: 3 });
     expect(await limiter.acquire()).toMatchObject({ bytes: 0, tokens: 0 });
@@ -52,7 +52,7 @@ describe('a lease', () => {
     expectIdle(limiter);
   });
 
-  it('goes to the next in the very turn in which it is released', async () => {
+  it('goes to the next request in the same turn in which it is released', async () => {
     const clock = new ManualClock();
     const limiter = createLimiter({ clock, concurrency: 1 });
     const first = await limiter.acquire();
@@ -68,7 +68,7 @@ describe('a lease', () => {
     expectIdle(limiter);
   });
 
-  it('that is released well proves the backoff over, one that failed does not', async () => {
+  it('released as ok ends the probing of a backoff, released as failed does not', async () => {
     const clock = new ManualClock();
     const limiter = createLimiter({ clock, adaptive: false });
     limiter.feedback.next({ kind: 'throttled' });
@@ -87,7 +87,7 @@ describe('a lease', () => {
     expect(limiter.snapshot().backoff.state).toBe('open');
   });
 
-  it('from before a backoff proves nothing', async () => {
+  it('from before a backoff does not end its probing', async () => {
     const clock = new ManualClock();
     const limiter = createLimiter({ clock, adaptive: false });
     const early = await limiter.acquire();

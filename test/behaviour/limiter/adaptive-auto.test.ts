@@ -15,7 +15,7 @@ describe('without options, one request alone', () => {
     ['429s that name no wait', tooMany()],
     ['503s', new ApiError(503)],
     ['529s', new ApiError(529)],
-  ])('is not sent twice in a turn after %s, nor kept for long', async (_, error) => {
+  ])('is not sent twice in a turn after %s, and does not wait for long', async (_, error) => {
     const clock = new ManualClock();
     const { calls, project } = failingWith(Array(6).fill(error), () => clock.now());
     const seen = watch(range(0, 1).pipe(throttle(project, { clock, random: () => 0.5 })));
@@ -29,8 +29,8 @@ describe('without options, one request alone', () => {
   });
 });
 
-describe('without options, a server that can do little at once', () => {
-  it('is not asked again by all whom it has turned away', async () => {
+describe('without options, a server with few units', () => {
+  it('is not called again by all rejected requests at once', async () => {
     const clock = new ManualClock();
     const provider = createProvider({
       clock,
@@ -52,7 +52,7 @@ describe('without options, a server that can do little at once', () => {
   });
 });
 
-describe('without options, a server that lets few in at once, and says so with bare 429s', () => {
+describe('without options, a server with a small cap and bare 429s', () => {
   const capped = (units: number, latency: Latency, rejectLatencyMs: Latency) => {
     const clock = new ManualClock();
     const concurrency = { units, queue: 0, status: 429 } as const;
@@ -74,13 +74,13 @@ describe('without options, a server that lets few in at once, and says so with b
     return { after };
   };
 
-  it('is not asked for a burst again after each of them, one at a time and a minute each', async () => {
+  it('does not get a burst after each 429, with one request at a time of a minute each', async () => {
     const { completed, rejected } = await capped(1, 60_000, 50).after(900_000);
     expect(completed).toBeGreaterThanOrEqual(8);
     expect(rejected).toBeLessThan(450);
   });
 
-  it('is used, though rejections come later than answers', async () => {
+  it('is used up, though rejections come later than answers', async () => {
     const late = (random: () => number) => 50 + 2_950 * random();
     const { completed, rejected } = await capped(64, { meanMs: 1_000, sigma: 0.3 }, late).after(
       120_000,
@@ -90,7 +90,7 @@ describe('without options, a server that lets few in at once, and says so with b
   });
 });
 
-describe('without options, requests of which each is turned away in the turn in which it is sent', () => {
+describe('without options, requests that are each rejected in the turn in which they are sent', () => {
   it('do not spin while the clock stands still', async () => {
     const clock = new ManualClock();
     const limiter = createLimiter({ clock, random: () => 0.5 });
@@ -110,7 +110,7 @@ describe('without options, requests of which each is turned away in the turn in 
 });
 
 describe('without options, a group', () => {
-  it('drops keys that slept, and keeps for a minute what one has learned', async () => {
+  it('drops idle keys, and keeps a key’s learned rate for a minute', async () => {
     const clock = new ManualClock();
     const group = createLimiterGroup((key: string) => key, { clock, idleMs: 1_000 });
     const errors = [tooMany(20)];

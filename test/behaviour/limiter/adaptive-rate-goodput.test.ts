@@ -97,7 +97,7 @@ describe('a provider of 10 a second is kept full, with few 429s, by default:', (
     expect(figures(stats).perMille).toBeLessThan(10);
   });
 
-  it('a server that is out three times, without asking to wait', async () => {
+  it('a server with three outages that names no wait', async () => {
     const storms = [60_000, 130_000, 200_000].map((fromMs) => ({
       fromMs,
       toMs: fromMs + 20_000,

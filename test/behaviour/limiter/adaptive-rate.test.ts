@@ -14,7 +14,7 @@ const throttled = (retryAfterMs?: number) =>
   });
 
 describe('by default', () => {
-  it('16 go at once, and one more with each that was accepted, until the first 429', async () => {
+  it('16 requests are sent at once, and one more for each accepted one, until the first 429', async () => {
     const { clock, limiter } = rig({ concurrency: 64, attemptTimeoutMs: Number.POSITIVE_INFINITY });
     const sentAt: number[] = [];
     const run = () => fate(limiter.run(() => sentAt.push(clock.now())));
@@ -40,7 +40,7 @@ describe('by default', () => {
     expect(sentAt.length).toBe(20);
   });
 
-  it('one request that gets a 429 which names no wait is sent again after gaps that grow', async () => {
+  it('a single request is retried with growing gaps after 429s that name no wait', async () => {
     const { clock, limiter } = rig();
     const sentAt: number[] = [];
     const told = fate(
@@ -55,7 +55,7 @@ describe('by default', () => {
     expectIdle(limiter);
   });
 
-  it('a wait of 2 s and more closes the gate for everyone, a shorter one the pace alone', async () => {
+  it('a wait of 2 s or more closes the gate for all requests, a shorter one only delays the pace', async () => {
     for (const [retryAfterMs, state] of [
       [2_000, 'closed'],
       [1_999, 'open'],
@@ -81,7 +81,7 @@ describe('by default', () => {
     }
   });
 
-  it('two requests in flight at once that are named a wait which is too long open the gate in time', async () => {
+  it('two rejections in flight at once that name too long a wait correct it, and the gate opens in time', async () => {
     const clock = new ManualClock();
     const feedback = new FeedbackSubject({ clock, reopen: 'all' });
     const { limiter } = rig({ clock, feedback });
@@ -115,7 +115,7 @@ describe('by default', () => {
     expect(waiting.value).toBeCloseTo(11_000, -1);
   });
 
-  it('a wait longer than `maxRetryAfterMs` fails what waits, and what comes until it is over', async () => {
+  it('a wait longer than `maxRetryAfterMs` fails waiting requests, and new ones until it is over', async () => {
     const { clock, limiter } = rig({ maxRetryAfterMs: 10_000, concurrency: 1 });
     const first = fate(limiter.run(() => Promise.reject(throttled(3_600_000))));
     const waits = fate(limiter.run(() => 1));
@@ -130,8 +130,8 @@ describe('by default', () => {
   });
 });
 
-describe('a limit of what is in flight that was lowered', () => {
-  it('is tried though all that are in flight hang', async () => {
+describe('a lowered concurrency', () => {
+  it('does not stop an attempt though all requests in flight hang', async () => {
     const { clock, limiter } = rig({
       concurrency: 100,
       attemptTimeoutMs: Number.POSITIVE_INFINITY,
@@ -150,7 +150,7 @@ describe('a limit of what is in flight that was lowered', () => {
   });
 });
 
-describe('a limiter whose rate adapts', () => {
+describe('a limiter with an adaptive rate', () => {
   /** Of each second, the first so many are let in. */
   const providerOf = (perSecond: number, clock: ManualClock) => {
     const provider = createProvider({
@@ -162,7 +162,7 @@ describe('a limiter whose rate adapts', () => {
     return () => provider.submitOrThrow({ inputTokens: 10, maxTokens: 10 });
   };
 
-  it('tells what it does: in its snapshot, its events and its state', async () => {
+  it('reports its rate in its snapshot, its events and its state', async () => {
     const { clock, limiter } = rig({ adaptive: 'rate' });
     const events = listen(limiter);
     expect(limiter.snapshot().adaptive).toEqual({
@@ -257,7 +257,7 @@ describe('a limiter whose rate adapts', () => {
     expectIdle(limiter);
   });
 
-  it('keeps results in order, and tells outcomes, while it paces', async () => {
+  it('keeps results in order, and emits outcomes, while it paces', async () => {
     const clock = new ManualClock();
     const send = providerOf(10, clock);
     const values = Array.from({ length: 200 }, (_, n) => n);
@@ -279,7 +279,7 @@ describe('a limiter whose rate adapts', () => {
     expect((await outcomes).filter(({ status }) => status === 'ok')).toHaveLength(200);
   });
 
-  it('leaves nothing armed when it is unsubscribed from while it paces', async () => {
+  it('leaves no timer when a stream is unsubscribed while it paces', async () => {
     const clock = new ManualClock();
     const send = providerOf(5, clock);
     const stream = from(Array.from({ length: 1_000 }, (_, n) => n))

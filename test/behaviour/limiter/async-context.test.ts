@@ -26,7 +26,7 @@ function calls() {
 }
 
 describe('the async context of a call', () => {
-  it('is that of its task, wherever the call has waited', async () => {
+  it('is active in its task, wherever the call has waited', async () => {
     const { clock, limiter, seen, ends, task } = calls();
     const { signal } = new AbortController();
     const wrapped = limiter.wrap((name: string) => task(name)());
@@ -45,7 +45,7 @@ describe('the async context of a call', () => {
     for (const [name, store] of seen) expect(store).toBe(name === 'none' ? undefined : name);
   });
 
-  it('is that of each further attempt', async () => {
+  it('is active in each further attempt', async () => {
     const { clock, limiter, seen, ends, task } = calls();
     storage.run('a', () => fate(limiter.run(task('a'))));
     storage.run('b', () => fate(limiter.run(task('b'))));
@@ -57,7 +57,7 @@ describe('the async context of a call', () => {
     ]);
   });
 
-  it('is that of the tasks of a group', async () => {
+  it('is active in the tasks of a group', async () => {
     const clock = new ManualClock();
     const group = createLimiterGroup((key: string) => key, { clock, shared: { concurrency: 1 } });
     const seen: unknown[] = [];
@@ -68,7 +68,7 @@ describe('the async context of a call', () => {
     expect(seen).toEqual(['a', 'b', 'c']);
   });
 
-  it('is that of a call of fetch', async () => {
+  it('is active in a call of fetch', async () => {
     const { url } = await serve((_request, response) => response.end('ok'));
     const { fetch: real } = globalThis;
     const stores: unknown[] = [];
@@ -87,7 +87,7 @@ describe('the async context of a call', () => {
     }
   });
 
-  it('stays that of the caller where a probe sets its own for the call', async () => {
+  it('stays the caller’s if an instrumentation sets another one for the call', async () => {
     const trace = new AsyncLocalStorage<string>();
     const clock = new ManualClock();
     const seen: unknown[] = [];
@@ -106,7 +106,7 @@ describe('the async context of a call', () => {
     ]);
   });
 
-  it('is never that of another, in whatever order calls come, wait and end', async () => {
+  it('is never that of another call, in any order of arrivals, waits and ends', async () => {
     const step = fc.record({
       do: fc.constantFrom('call', 'call', 'call', 'end', 'reject', 'wait', 'stream'),
       priority: fc.integer({ min: 0, max: 2 }),

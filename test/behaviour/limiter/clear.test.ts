@@ -6,7 +6,7 @@ import { listen, rig, script } from '../../limiter/rig.ts';
 import { tooMany, watch } from '../../request/harness.ts';
 
 describe('clear', () => {
-  it('rejects all that wait, however they came, and nothing that is in flight', async () => {
+  it('rejects all waiting requests of every kind, and none in flight', async () => {
     const { clock, limiter } = rig({ concurrency: 1 });
     const events = listen(limiter);
     const { started, run, task, end } = script(limiter);
@@ -48,7 +48,7 @@ describe('clear', () => {
     expectIdle(limiter);
   });
 
-  it('takes an error of yours as it is, and does nothing where nobody waits', async () => {
+  it('rejects with a given Error itself, and does nothing if no request waits', async () => {
     const { limiter } = rig({ concurrency: 1 });
     const events = listen(limiter);
     limiter.clear();
@@ -62,7 +62,7 @@ describe('clear', () => {
     expect(() => limiter.clear(5 as never)).toThrow('`reason` must be a string, got 5');
   });
 
-  it('fails a stream, and with outcomes each of its requests that waits, in order', async () => {
+  it('fails a stream, or with outcomes each of its waiting requests, in order', async () => {
     const { limiter } = rig({ concurrency: 1 });
     const { task } = script(limiter);
     const [plain, told] = [new Subject<string>(), new Subject<string>()];
@@ -90,7 +90,7 @@ describe('clear', () => {
     });
   });
 
-  it('ends those too that wait to be sent again, and gives back what they hold', async () => {
+  it('rejects waiting retries too, and releases their leases', async () => {
     const { clock, limiter } = rig({ concurrency: 1 });
     const ran = fate(
       limiter.run(() => {
@@ -106,7 +106,7 @@ describe('clear', () => {
     expectIdle(limiter);
   });
 
-  it('spares what comes while it clears, and clears that when asked again from within', () => {
+  it('keeps requests that arrive while it clears, and a nested clear rejects them', () => {
     const { limiter } = rig({ concurrency: 1 });
     const source = new Subject<string>();
     const failed: string[] = [];
@@ -125,7 +125,7 @@ describe('clear', () => {
     expect(limiter.snapshot().waiting).toBe(1);
   });
 
-  it('may be called by those who are told of a decision: nothing passes before it', async () => {
+  it('may be called in a listener of a decision, before any request passes', async () => {
     const limits = { requests: { limit: 1, windowMs: 100 } };
     const { clock, limiter } = rig({ concurrency: 1, limits });
     const { started, run, end } = script(limiter);
@@ -169,7 +169,7 @@ describe('clear', () => {
 });
 
 describe('close', () => {
-  it("rejects what waits with `waiting: 'reject'`, also when it is closed already", async () => {
+  it("rejects waiting requests with `waiting: 'reject'`, even if it is closed already", async () => {
     const { clock, limiter } = rig({ concurrency: 1 });
     const { started, run, end } = script(limiter);
     const inFlight = run('a');

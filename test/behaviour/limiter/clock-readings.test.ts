@@ -36,8 +36,8 @@ const ALL = {
 describe.each([
   ['by default', {}],
   ['with all gates', ALL],
-])('a request that waits and goes well, %s, has the clock read', (_when, gates) => {
-  it('twice in a stream: as it comes, and as it passes', async () => {
+])('a successful request that waits, %s, reads the clock', (_when, gates) => {
+  it('twice in a stream: at its arrival and at its admission', async () => {
     const clock = new CountingClock();
     const send = throttle(async () => {}, { ...gates, clock, concurrency: 10 });
     await lastValueFrom(range(0, COUNT).pipe(send));
@@ -60,7 +60,7 @@ describe.each([
   });
 });
 
-it('with metrics it has the clock read once more: as its attempt ends', async () => {
+it('with metrics a request reads the clock once more, at the end of its attempt', async () => {
   const clock = new CountingClock();
   const telemetry = { meter: createNoopMeter() };
   const send = throttle(async () => {}, { telemetry, clock, concurrency: 10 });
@@ -70,7 +70,7 @@ it('with metrics it has the clock read once more: as its attempt ends', async ()
 });
 
 describe('a policy that says it is full', () => {
-  it('lets nobody pass, whatever the time and the request', () => {
+  it('admits no request, at any time and of any cost', () => {
     fc.assert(
       fc.property(fc.nat(5), fc.nat(5), fc.nat(100), fc.nat(1e6), (limit, held, bytes, now) => {
         const slots = new ConcurrencyPolicy(limit, 1, { throttledUntil: 5e5 });

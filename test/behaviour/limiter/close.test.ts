@@ -6,7 +6,7 @@ import { listen, rig, script, timeline } from '../../limiter/rig.ts';
 import { ApiError, tooMany, watch } from '../../request/harness.ts';
 
 describe('a closed limiter', () => {
-  it('takes no new requests, however they come', async () => {
+  it('refuses new requests of every kind', async () => {
     const { limiter } = rig();
     limiter.close();
     let called = false;
@@ -26,7 +26,7 @@ describe('a closed limiter', () => {
     expectIdle(limiter);
   });
 
-  it('sends those that waited already', async () => {
+  it('sends requests that waited before', async () => {
     const { clock, limiter } = rig({ concurrency: 1 });
     const { started, run, end } = script(limiter);
     run('a');
@@ -44,7 +44,7 @@ describe('a closed limiter', () => {
     expect(limiter.snapshot().state).toBe('closed');
   });
 
-  it('sends those again that were sent before', async () => {
+  it('retries requests that were sent before', async () => {
     const { clock, limiter } = rig();
     const answers = [tooMany(100), undefined];
     const ran = fate(
@@ -61,7 +61,7 @@ describe('a closed limiter', () => {
     expect(limiter.snapshot().state).toBe('closed');
   });
 
-  it('errors a stream at its next value, and with outcomes fails each', async () => {
+  it('errors a stream at its next value, or with outcomes fails each value', async () => {
     const { clock, limiter } = rig({ concurrency: 1 });
     const { started, task, end } = script(limiter);
     const [plain, told] = [new Subject<string>(), new Subject<string>()];
@@ -89,7 +89,7 @@ describe('a closed limiter', () => {
     expectIdle(limiter);
   });
 
-  it('may be closed again, and tells it once', async () => {
+  it('may be closed again, and emits `closed` once', async () => {
     const { limiter } = rig();
     const events = listen(limiter);
     const lease = await limiter.acquire();
@@ -113,7 +113,7 @@ describe('a closed limiter', () => {
     ['a change', (limiter) => limiter.configure({ concurrency: 9, total: 4 })],
     ['a look', (limiter) => limiter.snapshot()],
   ] as [string, (limiter: ReturnType<typeof rig>['limiter']) => void][])(
-    'stays closed, and arms no timer, whatever comes late: %s',
+    'stays closed, and sets no timer, after a late %s',
     async (_name, late) => {
       const { clock, limiter } = rig({
         tokensPerMinute: 100,

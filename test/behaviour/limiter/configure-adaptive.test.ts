@@ -5,7 +5,7 @@ import { ApiError } from '../../request/harness.ts';
 const cooling = { strategy: 'failures', failureThreshold: 1 } as const;
 
 describe('configure, with an adaptive limit on,', () => {
-  it('keeps what was learned, under the new maximum', async () => {
+  it('keeps the learned limit, capped by the new maximum', async () => {
     const { clock, limiter } = rig({ concurrency: 10, adaptive: cooling });
     await failing(limiter, 1, new ApiError(500));
     limiter.configure({ concurrency: 20 });
@@ -36,7 +36,7 @@ describe('configure, with an adaptive limit on,', () => {
     expect(limiter.snapshot().concurrency.limit).toBe(12);
   });
 
-  it('at the maximum follows it, up and down', async () => {
+  it('moves a limit at the maximum with it, up and down', async () => {
     const { limiter } = rig({ concurrency: 10, adaptive: 'failures' });
     limiter.configure({ concurrency: 30 });
     expect(limiter.snapshot().concurrency.limit).toBe(30);
@@ -46,7 +46,7 @@ describe('configure, with an adaptive limit on,', () => {
     expect(limiter.snapshot().concurrency.limit).toBe(5);
   });
 
-  it('tells the state that follows: what is at its ceiling cools no longer', async () => {
+  it('reports the resulting state: a limit at its ceiling no longer cools', async () => {
     const { limiter } = rig({ concurrency: 10, adaptive: cooling });
     const states: string[] = [];
     limiter.state$.subscribe((state) => states.push(state));
@@ -56,7 +56,7 @@ describe('configure, with an adaptive limit on,', () => {
     expect(states).toEqual(['running', 'cooling', 'running']);
   });
 
-  it('sets the time of the next step anew where there is one again', async () => {
+  it('sets the time of the next step again if there is one', async () => {
     const { clock, limiter } = rig({ concurrency: 10, adaptive: cooling });
     await failing(limiter, 1, new ApiError(500));
     limiter.configure({ concurrency: 5 });

@@ -8,7 +8,7 @@ import { ApiError, tooMany } from '../../request/harness.ts';
 const perSecond = (limit: number) => ({ limit, windowMs: 1_000 });
 
 describe('limits that are added and removed while requests wait', () => {
-  it('holds what is sent from then on to a new limit, where there was none', async () => {
+  it('charges requests sent from then on to a new limit', async () => {
     const { clock, limiter } = rig({ concurrency: 1 });
     const { started, run, end } = script(limiter);
     for (const name of ['a', 'b', 'c']) run(name);
@@ -29,7 +29,7 @@ describe('limits that are added and removed while requests wait', () => {
     expectIdle(limiter);
   });
 
-  it('lets pass at once what only waited for a limit that goes', async () => {
+  it('admits requests at once that waited only for a removed limit', async () => {
     const { clock, limiter } = rig({ requestsPerMinute: 1, tokensPerMinute: 1_000 });
     const { started, run } = script(limiter);
     run('a');
@@ -43,7 +43,7 @@ describe('limits that are added and removed while requests wait', () => {
     await clock.advanceAsync(0);
   });
 
-  it('charges what waited once, by the limits there are as it is sent', async () => {
+  it('charges a waiting request once, to the limits at the time of sending', async () => {
     const { clock, limiter } = rig({ limits: { credits: perSecond(4) } });
     const { started, run } = script(limiter);
     run('a', { costs: { credits: 4 } });
@@ -70,7 +70,7 @@ describe('limits that are added and removed while requests wait', () => {
     expect(limiter.snapshot().rateLimit?.tokens?.used).toBe(30);
   });
 
-  it('adds limits to one key of a group, beside what all share', async () => {
+  it('adds limits to one key of a group, besides the shared ones', async () => {
     const clock = new ManualClock();
     const group = createLimiterGroup((key: string) => key, {
       clock,
@@ -90,7 +90,7 @@ describe('limits that are added and removed while requests wait', () => {
 });
 
 describe('adaptive that is changed while requests wait', () => {
-  it('from a rate to failures: the waits go on, what was learned is forgotten', async () => {
+  it('from a rate to failures keeps waits, and forgets the learned rate', async () => {
     const { clock, limiter } = rig({ concurrency: 8 });
     const first = fate(
       limiter.run(({ attempt }) => {
@@ -116,7 +116,7 @@ describe('adaptive that is changed while requests wait', () => {
     expect(limiter.snapshot()).toMatchObject({ adaptive: undefined, concurrency: { limit: 8 } });
   });
 
-  it('keeps what was in flight from teaching the new one, and counts it once', async () => {
+  it('ignores requests in flight for the new strategy, and counts them once', async () => {
     const adaptive = { strategy: 'failures', failureThreshold: 1 } as const;
     const { clock, limiter } = rig({ concurrency: 4, adaptive, pace: { intervalMs: 0 } });
     const events = listen(limiter);
@@ -130,7 +130,7 @@ describe('adaptive that is changed while requests wait', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('answers 429s by fixed rules once nothing adapts, and by the rate again after that', async () => {
+  it('handles 429s by fixed rules while nothing adapts, and by the rate again afterwards', async () => {
     const { clock, limiter } = rig();
     limiter.configure({ adaptive: false });
     (await limiter.acquire()).release('failed', tooMany(100));
@@ -148,7 +148,7 @@ describe('adaptive that is changed while requests wait', () => {
     expect(limiter.snapshot()).toMatchObject({ concurrency: { throttledInFlight: 0 } });
   });
 
-  it('may be changed by those who are told of a decision', async () => {
+  it('may be changed in a listener of a decision', async () => {
     const { clock, limiter } = rig({ limits: { requests: perSecond(1) }, concurrency: 4 });
     const { started, run } = script(limiter);
     limiter.events$.subscribe(({ kind }) => {
@@ -169,7 +169,7 @@ describe('a quota', () => {
   });
   const costs = (credits: number) => ({ costs: { credits } });
 
-  it('holds requests back until more is added, and arms no timer', async () => {
+  it('holds requests back until `add`, without a timer', async () => {
     const { clock, limiter } = rig({ ...quota(5), attemptTimeoutMs: Infinity });
     const { started, run } = script(limiter);
     run('a', costs(4));
@@ -189,7 +189,7 @@ describe('a quota', () => {
     expect(started).toEqual(['a', 'b', 'c']);
   });
 
-  it("fails at once with onLimit 'fail', and is an error to add to what is none", async () => {
+  it("fails at once with onLimit 'fail', and `add` throws for other limits", async () => {
     const { limiter } = rig({ ...quota(5, { initial: 1 }), onLimit: 'fail', requestsPerMinute: 9 });
     await expect(limiter.run(() => 1, costs(2))).rejects.toMatchObject({
       code: 'RATE_LIMIT_EXCEEDED',

@@ -69,12 +69,12 @@ describe('configure', () => {
     expect(limiter.snapshot()).not.toEqual(before);
   });
 
-  it('takes no limits without a name', () => {
+  it('refuses limits without a name', () => {
     const { limiter } = rig(options);
     expect(() => limiter.configure({ limits: {} })).toThrow('`limits` must name at least 1 limit');
   });
 
-  it.each([null, undefined, 5, 'x', []])('needs an object: %j is none', (changes) => {
+  it.each([null, undefined, 5, 'x', []])('refuses %j, which is not an object', (changes) => {
     const { limiter } = rig(options);
     expect(() => limiter.configure(changes as unknown as Changes)).toThrow(
       'the options of limiter.configure must be an object',
@@ -84,7 +84,7 @@ describe('configure', () => {
   it.each([
     [{ requestsPerMinute: null }, 'no limit is named "requests"'],
     [{ pace: { intervalMs: 5 } }, '`pace` cannot change: the limiter was made without one'],
-  ])('cannot turn on what is off: %j', (changes, message) => {
+  ])('cannot turn on an option that is off: %j', (changes, message) => {
     const { limiter } = rig();
     const before = limiter.snapshot();
     expect(() => limiter.configure({ concurrency: 7, ...changes })).toThrow(message);

@@ -6,7 +6,7 @@ import { ApiError, tooMany } from '../../request/harness.ts';
 const broken = new ApiError(500);
 const slow = { pace: { intervalMs: 200, jitter: 0 } };
 
-describe("a limiter with adaptive: 'failures' (seed 004)", () => {
+describe("a limiter with adaptive: 'failures'", () => {
   it('decelerates at the third failure within a minute: half the slots, twice the interval', async () => {
     const { clock, limiter } = rig({ concurrency: 5, adaptive: 'failures', ...slow });
     const look = () => {
@@ -51,7 +51,7 @@ describe("a limiter with adaptive: 'failures' (seed 004)", () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('lets those in flight finish, and lets waiters in as it steps up', async () => {
+  it('lets requests in flight finish, and admits waiters as it steps up', async () => {
     const { clock, limiter } = rig({ concurrency: 4, adaptive: 'failures' });
     const { started, run, end } = script(limiter);
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) run(name);
@@ -66,7 +66,7 @@ describe("a limiter with adaptive: 'failures' (seed 004)", () => {
     expect(started).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
   });
 
-  it('paces dispatches by the doubled interval, that of the pause that runs too', async () => {
+  it('paces dispatches by the doubled interval, including the running pause', async () => {
     const { clock, limiter } = rig({ concurrency: 5, adaptive: 'failures', ...slow });
     const at: number[] = [];
     for (let count = 0; count < 4; count += 1) {
@@ -78,7 +78,7 @@ describe("a limiter with adaptive: 'failures' (seed 004)", () => {
     expect(at).toEqual([0, 400, 800, 1200]);
   });
 
-  it('counts 429s, 5xx and what breaks, not what is in the request or is cancelled', async () => {
+  it('counts 429s, 5xx and broken connections, not bad requests and cancellations', async () => {
     const counted = async (error: unknown, end: 'failed' | 'cancelled' = 'failed') => {
       const { limiter } = rig({ concurrency: 9, adaptive: 'failures' });
       const leases = await Promise.all([limiter.acquire(), limiter.acquire()]);
@@ -94,14 +94,14 @@ describe("a limiter with adaptive: 'failures' (seed 004)", () => {
     expect(await counted(broken, 'cancelled')).toBe(0);
   });
 
-  it('takes late failures of one outage for one', async () => {
+  it('counts late failures of one outage as one', async () => {
     const { limiter } = rig({ concurrency: 16, adaptive: 'failures' });
     const leases = await Promise.all(Array.from({ length: 16 }, () => limiter.acquire()));
     for (const lease of leases) lease.release('failed', broken);
     expect(limiter.snapshot()).toMatchObject({ concurrency: { limit: 8 }, failures: 0 });
   });
 
-  it('starts where it is told, and grows from there', async () => {
+  it('starts at `initialLimit`, and grows from there', async () => {
     const { clock, limiter } = rig({
       concurrency: 6,
       adaptive: { strategy: 'failures', initialLimit: 2, coolingMs: 1000 },

@@ -65,7 +65,7 @@ describe('a cost budget', () => {
     expect(limiter.snapshot().costBudget?.used).toBe(1.04);
   });
 
-  it('fails what costs more than the budget at once', async () => {
+  it('fails a request that costs more than the budget at once', async () => {
     const limiter = createLimiter({ clock: new ManualClock(), costBudget: BUDGET });
     await limiter.acquire({ costs: { cost: 1 } });
     await expect(limiter.run(() => 1, { costs: { cost: 1.5 } })).rejects.toMatchObject({
@@ -145,7 +145,7 @@ describe('a cost budget', () => {
   });
 });
 
-it('the first answer alone says what the next request is expected to cost', async () => {
+it('the first answer alone determines the estimate of the next request', async () => {
   const clock = new ManualClock();
   const costBudget = { maxCost: 10, windowMs: 60_000, inputPrice: 1, outputPrice: 10 };
   const limiter = createLimiter({ clock, costBudget });

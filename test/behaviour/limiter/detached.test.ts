@@ -35,7 +35,7 @@ function detached(): Record<string, () => unknown> {
 }
 
 describe('a method that was taken from its object', () => {
-  it.each(Object.entries(detached()))('says so: %s', async (name, call) => {
+  it.each(Object.entries(detached()))('throws an error that names it: %s', async (name, call) => {
     const method = name.trim();
     const [object, last] = method.split('.');
     await expect(async () => call()).rejects.toThrow(
@@ -45,7 +45,7 @@ describe('a method that was taken from its object', () => {
     );
   });
 
-  it('is `fetch` alone, and what `wrap` returns', async () => {
+  it('works only for `fetch` and the result of `wrap`', async () => {
     const limiter = createLimiter({ clock: new ManualClock() });
     const { fetch } = limiter;
     expect(await fetch('data:,hello').then((response) => response.text())).toBe('hello');

@@ -5,7 +5,7 @@ import { listen, rig, script } from '../../limiter/rig.ts';
 import { ApiError, pending, watch } from '../../request/harness.ts';
 
 describe('drain', () => {
-  it('resolves at once where nobody is', async () => {
+  it('resolves at once without requests', async () => {
     const { limiter } = rig();
     await limiter.drain();
     await (await limiter.acquire()).release();
@@ -14,7 +14,7 @@ describe('drain', () => {
     await limiter.drain();
   });
 
-  it('waits for all that run and wait, at whatever gate', async () => {
+  it('waits for all running and waiting requests, at every gate', async () => {
     const { clock, limiter } = rig({
       concurrency: 2,
       limits: { requests: { limit: 2, windowMs: 90 } },
@@ -31,7 +31,7 @@ describe('drain', () => {
     expect(drained.map(({ state }) => state)).toEqual(['ok', 'ok']);
   });
 
-  it('waits for those too that come meanwhile; without a close they may', async () => {
+  it('waits for requests that arrive meanwhile, if the limiter is open', async () => {
     const { clock, limiter } = rig({ concurrency: 1 });
     const first = await limiter.acquire();
     const drained = fate(limiter.drain());
@@ -49,7 +49,7 @@ describe('drain', () => {
     expect([later.state, again.state]).toEqual(['ok', 'open']);
   });
 
-  it('is not kept by waiters that abort, time out, fail or unsubscribe', async () => {
+  it('does not wait for requests that abort, time out, fail or unsubscribe', async () => {
     const { clock, limiter } = rig({ concurrency: 1, waitTimeoutMs: 500 });
     const held = await limiter.acquire();
     const controller = new AbortController();
@@ -83,7 +83,7 @@ describe('drain', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('is not misled by a request that ends in the turn in which it began', async () => {
+  it('does not resolve early at a request that ends in the turn in which it began', async () => {
     const { clock, limiter } = rig({ concurrency: 1 });
     const held = await limiter.acquire();
     const calls = [of(0), pending<number>().promise, of(2)];
@@ -100,7 +100,7 @@ describe('drain', () => {
     last.resolve('');
   });
 
-  it('resolves when such a request takes those behind it along', async () => {
+  it('resolves when such a request ends those behind it', async () => {
     const { clock, limiter } = rig({ concurrency: 1 });
     const held = await limiter.acquire();
     const seen = watch(

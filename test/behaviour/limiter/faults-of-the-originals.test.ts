@@ -7,7 +7,7 @@ import { ApiError } from '../../request/harness.ts';
 
 /** What was found by running the originals of the five seeds, or by reading them closely. */
 describe('unlike in an original', () => {
-  it('no chunk is ever empty (002)', async () => {
+  it('no chunk is ever empty', async () => {
     const sizes = [9, 1, 9, 9];
     const chunks = from(sizes.map((bytes, index) => new Sized(index, bytes))).pipe(
       chunkBy({ maxBytes: 5 }),
@@ -17,7 +17,7 @@ describe('unlike in an original', () => {
     expect(found.map(({ value }) => value.length)).toEqual([1, 1, 1, 1]);
   });
 
-  it('a lowered limit lets nobody in beside those that are in flight (004)', async () => {
+  it('a lowered limit admits no request while more are in flight', async () => {
     const { clock, limiter } = rig({
       concurrency: 4,
       adaptive: { strategy: 'failures', failureThreshold: 1 },
@@ -37,7 +37,7 @@ describe('unlike in an original', () => {
     expect(limiter.snapshot().concurrency).toMatchObject({ limit: 2, inFlight: 2 });
   });
 
-  it('ten that wait for the pace do not leave together (004)', async () => {
+  it('ten requests that wait for the pace are not sent together', async () => {
     const { clock, limiter } = rig({ pace: { intervalMs: 100, jitter: 0.5 }, random: () => 0.5 });
     await limiter.run(() => 'first');
     await clock.advanceAsync(50);
@@ -49,7 +49,7 @@ describe('unlike in an original', () => {
     expect(at).toEqual([125, 250, 375, 500, 625, 750, 875, 1000, 1125, 1250]);
   });
 
-  it('the end of a backoff sends one request, not the whole herd (000)', async () => {
+  it('the end of a backoff sends one request, not all waiting ones', async () => {
     const { clock, limiter } = rig({ adaptive: false });
     limiter.feedback.next({ kind: 'throttled', retryAfterMs: 100 });
     const { started, run, end } = script(limiter);
@@ -64,7 +64,7 @@ describe('unlike in an original', () => {
   it.each([
     ['is cancelled', 'cancelled', undefined],
     ['fails with what the predicate excludes', 'failed', new ApiError(418)],
-  ] as const)('a probe that %s frees its place (004)', async (_name, outcome, error) => {
+  ] as const)('a probe that %s frees its place', async (_name, outcome, error) => {
     const { clock, limiter } = rig({
       circuitBreaker: { consecutiveFailures: 1, openMs: 100 },
       isFailure: ({ status }) => status !== 418,
@@ -76,7 +76,7 @@ describe('unlike in an original', () => {
     expect(limiter.snapshot().circuitBreaker).toMatchObject({ state: 'closed', probes: 0 });
   });
 
-  it('the limit steps back up again and again, not once (004)', async () => {
+  it('the limit steps back up again and again, not only once', async () => {
     const { clock, limiter } = rig({
       concurrency: 8,
       adaptive: { strategy: 'failures', failureThreshold: 1, coolingMs: 1000 },
@@ -90,7 +90,7 @@ describe('unlike in an original', () => {
     expect(limits).toEqual([5, 6, 7, 8, 8]);
   });
 
-  it('a late failure does not reopen what was closed (004)', async () => {
+  it('a late failure does not reopen a closed circuit', async () => {
     const { clock, limiter } = rig({
       concurrency: 8,
       adaptive: { strategy: 'failures', failureThreshold: 1, coolingMs: 1000 },
@@ -105,7 +105,7 @@ describe('unlike in an original', () => {
     await expect(limiter.acquire()).rejects.toMatchObject({ code: 'LIMITER_CLOSED' });
   });
 
-  it('what one limit denies is charged to no other (001)', async () => {
+  it('a request that one limit denies is not charged to the others', async () => {
     const { limiter } = rig({
       limits: { requests: { limit: 9, windowMs: 1000 }, tokens: { limit: 10, windowMs: 1000 } },
       onLimit: 'fail',
@@ -122,7 +122,7 @@ describe('unlike in an original', () => {
     expectIdle(limiter);
   });
 
-  it('those that waited for a limit are asked again as they wake, and never exceed it (001)', async () => {
+  it('requests that waited for a limit are checked again, and never exceed it', async () => {
     const { clock, limiter } = rig({ limits: { units: { limit: 10, windowMs: 1000 } } });
     await limiter.run(() => 'first', { costs: { units: 10 } });
     const at: number[] = [];

@@ -38,7 +38,7 @@ describe('the body of a response of limiter.fetch', () => {
     expect(limiter.snapshot().ended.ok).toBe(2);
   });
 
-  it('that nobody reads holds them no longer than it comes', async () => {
+  it('that is not read holds them only until it has arrived', async () => {
     const { url, rest } = await twoParts();
     const limiter = createLimiter();
     const response = await limiter.fetch(url);
@@ -48,7 +48,7 @@ describe('the body of a response of limiter.fetch', () => {
     expect(await response.text()).toBe('first rest');
   });
 
-  it('that is cancelled holds nothing, and ends at the server', async () => {
+  it('that is cancelled releases them, and ends at the server', async () => {
     let closed = false;
     const { url } = await serve((_request, response) => {
       response.on('close', () => {
@@ -67,7 +67,7 @@ describe('the body of a response of limiter.fetch', () => {
     expect(limiter.snapshot().ended.ok).toBe(2);
   });
 
-  it('that breaks off is an error of its reader, and a failure that is not sent again', async () => {
+  it('that breaks off errors its reader, and fails the request without a retry', async () => {
     const { seen, url, breakOff } = await twoParts();
     const limiter = createLimiter();
     const response = await limiter.fetch(url);
@@ -79,7 +79,7 @@ describe('the body of a response of limiter.fetch', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('that is no JSON is an error of its reader, and a request that went well', async () => {
+  it('that is not JSON errors its reader, and the request counts as ok', async () => {
     const { url, rest } = await twoParts();
     const limiter = createLimiter();
     const json = (await limiter.fetch(url)).json();
@@ -89,7 +89,7 @@ describe('the body of a response of limiter.fetch', () => {
     expect(limiter.snapshot().ended).toMatchObject({ ok: 1, failed: 0 });
   });
 
-  it('is read once, by the first who asks, and holds its slot until then', async () => {
+  it('is read once, by the first reader, and holds its slot until then', async () => {
     const { url, rest } = await twoParts();
     const limiter = createLimiter();
     const response = await limiter.fetch(url);
@@ -118,7 +118,7 @@ describe('the body of a response of limiter.fetch', () => {
     expectIdle(limiter);
   });
 
-  it('that breaks off while nobody reads disturbs nobody', async () => {
+  it('that breaks off unread throws no error', async () => {
     const { url, breakOff } = await twoParts();
     const limiter = createLimiter();
     const response = await limiter.fetch(url);
@@ -131,7 +131,7 @@ describe('the body of a response of limiter.fetch', () => {
     ['has none', { method: 'HEAD' }, 200],
     ['may have none', {}, 204],
     ['says no', {}, 404],
-  ])('holds nothing where the response %s', async (_name, init, code) => {
+  ])('holds nothing if the response %s', async (_name, init, code) => {
     const { url } = await serve((_request, response) => {
       response.writeHead(code).flushHeaders();
       if (code === 404) response.write('a reason without end');

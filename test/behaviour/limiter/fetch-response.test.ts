@@ -24,7 +24,7 @@ function answering(answer: unknown) {
 }
 
 describe('the response of limiter.fetch', () => {
-  it('says what that of fetch says', async () => {
+  it('has the same properties as that of fetch', async () => {
     const { url } = await serve(moved, json, moved, json);
     const limiter = createLimiter();
     const [paced, plain] = [await limiter.fetch(url), await fetch(url)];
@@ -78,7 +78,7 @@ describe('the response of limiter.fetch', () => {
     expect(() => response.clone()).toThrow(TypeError);
   });
 
-  it('may be one that a test has made, of parts that are no bytes', async () => {
+  it('may be made by a test, of parts that are not bytes', async () => {
     const parts = new ReadableStream({
       start(controller) {
         for (const part of ['one', Buffer.from('two')]) controller.enqueue(part);
@@ -93,7 +93,7 @@ describe('the response of limiter.fetch', () => {
     expectIdle(limiter);
   });
 
-  it('is passed on as it is where it is no Response', async () => {
+  it('is returned unchanged if it is not a Response', async () => {
     const answer = { ok: true, status: 200, json: async () => 1 };
     answering(answer);
     const limiter = createLimiter();

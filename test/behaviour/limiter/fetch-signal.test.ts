@@ -11,7 +11,7 @@ import { aliveBytes } from '../../support/memory.ts';
 describe('the signal of limiter.fetch', () => {
   const reason = new Error('enough');
 
-  it('that has fired sends nothing', async () => {
+  it('that has aborted before sends nothing', async () => {
     const { seen, url } = await serve(status(200));
     const limiter = createLimiter();
     const signal = AbortSignal.abort(reason);
@@ -59,7 +59,7 @@ describe('the signal of limiter.fetch', () => {
     await until(() => closed);
   });
 
-  it('that fires while the body comes ends that, as with the fetch of Node', async () => {
+  it('that aborts while the body arrives ends the body, as with the fetch of Node', async () => {
     let closed = false;
     const { url } = await serve((_request, response) => {
       response.writeHead(200).write('first part');
@@ -139,7 +139,7 @@ describe('the signal of limiter.fetch', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  it('that outlives its responses keeps none of them', async () => {
+  it('that outlives its responses keeps none of them in memory', async () => {
     const { url } = await serve(status(200), status(404), tooManyNow, status(200), status(404));
     const limiter = createLimiter({ maxAttempts: 2 });
     const { signal } = new AbortController();

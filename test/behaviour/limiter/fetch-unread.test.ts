@@ -13,7 +13,7 @@ const long: Answer = (_request, response) => {
 };
 
 describe('a body of limiter.fetch longer than what is read ahead', () => {
-  it('holds its slot for a while for who may still read it, and then is whole', async () => {
+  it('holds its slot for a while, and is complete if it is read then', async () => {
     const { url } = await serve(long);
     const { clock, limiter } = rig();
     const response = await limiter.fetch(url);
@@ -27,7 +27,7 @@ describe('a body of limiter.fetch longer than what is read ahead', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('holds it until the end where somebody reads', async () => {
+  it('holds its slot until the end while it is read', async () => {
     const { url } = await serve(long);
     const { clock, limiter } = rig();
     const response = await limiter.fetch(url);
@@ -42,7 +42,7 @@ describe('a body of limiter.fetch longer than what is read ahead', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('holds nothing, its connection neither, once its user has dropped it', async () => {
+  it('holds neither slot nor connection once its user has dropped it', async () => {
     let closed = false;
     const { url } = await serve((_request, response) => {
       response.on('close', () => {

@@ -7,7 +7,7 @@ import { fate } from '../../limiter/harness.ts';
 import { ApiError, tooMany, watch } from '../../request/harness.ts';
 
 describe('close and drain of a group', () => {
-  it('let those that wait be sent, of every key, and take no others', async () => {
+  it('send waiting requests of every key, and refuse others', async () => {
     const { clock, group, run, end, started, task } = groupRig({ shared: { concurrency: 1 } });
     const early = [run('a'), run('b')];
     group.close();
@@ -29,7 +29,7 @@ describe('close and drain of a group', () => {
     expectAllIdle(group);
   });
 
-  it('resolve at once where nobody is, and wait for keys that come meanwhile', async () => {
+  it('resolve at once without requests, and wait for keys that arrive meanwhile', async () => {
     const { clock, group, run, end } = groupRig();
     await group.drain();
     run('a');
@@ -44,8 +44,8 @@ describe('close and drain of a group', () => {
   });
 });
 
-describe('what a group tells', () => {
-  it('names the key, or none for what all share', async () => {
+describe('the events and the state of a group', () => {
+  it('name the key, or none for shared limits', async () => {
     const { clock, group, run, end } = groupRig({
       each: { limits: { requests: { limit: 1, windowMs: 1_000 } }, maxAttempts: 1 },
       shared: { limits: { images: { limit: 1, windowMs: 1_000 } } },
@@ -76,7 +76,7 @@ describe('what a group tells', () => {
     expect(events.every(({ level }) => level === 'debug' || level === 'info')).toBe(true);
   });
 
-  it('says how the mode of each key changes, as long as somebody listens', async () => {
+  it('report changes of each key’s mode, while there is a subscriber', async () => {
     const { clock, group, run, fail } = groupRig({
       each: { backoff: { throttledForMs: 200 }, maxAttempts: 1 },
       idleMs: 5_000,
@@ -106,7 +106,7 @@ describe('what a group tells', () => {
     expect(group.keys).toEqual([]);
   });
 
-  it('forgets the mode of a key that was dropped', async () => {
+  it('forget the mode of a dropped key', async () => {
     const clock = new ManualClock();
     const feedback = new FeedbackSubject({ clock });
     const each = { feedback };
@@ -121,7 +121,7 @@ describe('what a group tells', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('is not disturbed by a listener that throws or unsubscribes', async () => {
+  it('continue after a listener that throws or unsubscribes', async () => {
     const { clock, group, run, end } = groupRig({ shared: { concurrency: 1 } });
     const subscription = group.events$.subscribe(() => subscription.unsubscribe());
     const [one, two] = [run('a1'), run('b1')];
@@ -132,7 +132,7 @@ describe('what a group tells', () => {
     expect([one.value, two.value]).toEqual(['a1', 'b1']);
   });
 
-  it('is a snapshot of every key that is present and of what they share', async () => {
+  it('include a snapshot of every present key and of the shared limits', async () => {
     const { clock, group, run, fail } = groupRig({
       each: { maxAttempts: 1, requestsPerMinute: 60 },
       shared: { concurrency: 1, maxBytes: 100, pace: { intervalMs: 10 }, tokensPerMinute: 100 },

@@ -74,7 +74,7 @@ describe('a group whose options are wrong', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('has begun what its shared limits need, and nothing of a key, where they are right', () => {
+  it('has started its shared limits, and nothing for a key, if the options are right', () => {
     const { clock, open, store, instrumentation } = counting();
     const shared = { concurrency: 2 };
     createLimiterGroup(() => 'a', { clock, shared, store, instrumentation });

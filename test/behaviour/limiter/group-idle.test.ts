@@ -38,7 +38,7 @@ describe('a key without requests', () => {
     expect(group.keys).toEqual(['a', 'c']);
   });
 
-  it('stays for a while after it was used, if only by `tryAcquire`', async () => {
+  it('stays for a while after use, even by `tryAcquire` alone', async () => {
     const { clock, group } = groupRig({ idleMs: IDLE_MS });
     for (let n = 0; n < 10; n += 1) {
       group.tryAcquire('a')?.release();
@@ -64,7 +64,7 @@ describe('a key without requests', () => {
       new ApiError(500),
       60_000,
     ],
-  ])('stays while it has to remember %s', async (_what, each, error, untilMs) => {
+  ])('stays while it must remember %s', async (_what, each, error, untilMs) => {
     const { clock, group } = groupRig({ idleMs: IDLE_MS, each });
     const lease = await group.acquire('a');
     lease.release(error === undefined ? 'ok' : 'failed', error);
@@ -75,7 +75,7 @@ describe('a key without requests', () => {
     expect(group.keys).toEqual(untilMs === Infinity ? ['a'] : []);
   });
 
-  it('leaves nothing to exceed when it comes again', async () => {
+  it('exceeds no limit when it is used again', async () => {
     const limits = { requests: { limit: 3, windowMs: 700 } };
     const { clock, group } = groupRig({ idleMs: 100, each: { limits } });
     const sent: number[] = [];
@@ -93,7 +93,7 @@ describe('a key without requests', () => {
     }
   });
 
-  it('keeps no process alive', () => {
+  it('does not keep the process alive', () => {
     const alive: boolean[] = [];
     class Watched extends ManualClock {
       override setTimer(callback: () => void, delayMs: number, keepAlive = true): Timer {

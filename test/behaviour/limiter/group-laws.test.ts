@@ -209,8 +209,8 @@ class World {
   }
 }
 
-describe('a group, whatever comes in whatever order', () => {
-  it('holds no more than it may, lets everyone through, and keeps nothing', async () => {
+describe('a group, for generated events in any order', () => {
+  it('keeps its limits, ends every request, and holds nothing at the end', async () => {
     const law = fc.asyncProperty(setup, fc.array(step, { maxLength: 50 }), async (said, steps) => {
       const world = new World(said);
       for (const each of steps) await world.play(each);

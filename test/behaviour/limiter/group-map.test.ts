@@ -19,7 +19,7 @@ describe('group.map', () => {
     expect(await group.map([], () => 1)).toEqual([]);
   });
 
-  it('reads ahead so far that a key which waits holds up no other, and no further', async () => {
+  it('reads ahead far enough that a waiting key holds up no other, and no further', async () => {
     const { clock, group, started, task } = groupRig({ each: { concurrency: 1 } });
     let read = 0;
     function* names() {
@@ -52,7 +52,7 @@ describe('group.map', () => {
     expect(close.state).toBe('failed');
   });
 
-  it('rejects with the first error, or has an outcome for each value', async () => {
+  it('rejects with the first error, or resolves with an outcome for each value', async () => {
     const { group } = groupRig();
     const fn = async (name: string) => {
       if (name === 'b') throw new ApiError(400);

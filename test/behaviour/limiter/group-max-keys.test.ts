@@ -4,7 +4,7 @@ import { createLimiterGroup } from '../../../src/index.ts';
 import { groupRig } from '../../limiter/group-rig.ts';
 
 describe('the keys of a group', () => {
-  it('are `maxKeys` at the most: the one goes that has been idle for longest', async () => {
+  it('are at most `maxKeys`: the key that was idle longest is dropped', async () => {
     const { clock, group, run, end } = groupRig({ maxKeys: 3, each: { concurrency: 1 } });
     for (const name of ['a', 'b', 'c']) {
       run(name);
@@ -19,7 +19,7 @@ describe('the keys of a group', () => {
     expect(group.keys).toEqual(['a', 'd', 'e']);
   });
 
-  it('that are in use stay: a request of one more fails, and names the option', async () => {
+  it('in use are kept: a request of one more key fails with the option’s name', async () => {
     const { clock, group, run, end } = groupRig({ maxKeys: 2 });
     run('a');
     run('b');
@@ -40,7 +40,7 @@ describe('the keys of a group', () => {
     expect(group.keys).toEqual(['b', 'c']);
   });
 
-  it('that have something to remember stay: no limit is exceeded', async () => {
+  it('with state to keep are kept, so that no limit is exceeded', async () => {
     const limits = { requests: { limit: 1, windowMs: 1_000 } };
     const { clock, group } = groupRig({ maxKeys: 1, each: { limits } });
     group.tryAcquire('a')?.release();
@@ -56,14 +56,14 @@ describe('the keys of a group', () => {
     );
   });
 
-  it('may be any number over time: 3,000 come one after the other, and 1,000 stay', () => {
+  it('may be any number over time: of 3,000 keys in sequence 1,000 are kept', () => {
     const { group } = groupRig({ maxKeys: 1_000 });
     for (let n = 0; n < 3_000; n += 1) group.tryAcquire(`k${n}`)?.release();
     expect(group.keys).toHaveLength(1_000);
     expect(group.keys[0]).toBe('k2000');
   });
 
-  it('are 10,000 at the most by default', () => {
+  it('are at most 10,000 by default', () => {
     const { group } = groupRig();
     for (let n = 0; n < 10_000; n += 1) group.tryAcquire(`k${n}`);
     expect(() => group.tryAcquire('one more')).toThrow('maxKeys (10000)');

@@ -31,7 +31,7 @@ describe('an idle key', () => {
     expect(group.keys.length).toBeGreaterThan(MANY);
   });
 
-  it('goes on as if it had kept its limiter', async () => {
+  it('continues as if it had kept its limiter', async () => {
     const { clock, group } = groupRig({ each: { concurrency: 2, maxQueue: 1 }, idleMs: 1e9 });
     const modes = listenTo(group);
     const run = (key: string) => group.run(key, async () => key);

@@ -93,7 +93,7 @@ describe('a wrong option of a group is named', () => {
 });
 
 describe('limits by key', () => {
-  it('are asked for once a key, and what that throws keeps no key', () => {
+  it('are computed once for each key, and an error keeps no key', () => {
     const asked: string[] = [];
     const { group, run } = groupRig({
       each: (key) => {

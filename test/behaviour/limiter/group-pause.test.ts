@@ -9,7 +9,7 @@ function groupOf(options: Parameters<typeof createLimiterGroup<string>>[1] = {})
 }
 
 describe('a group', () => {
-  it('pauses and resumes all keys, those too that turn up meanwhile', async () => {
+  it('pauses and resumes all keys, including keys first used meanwhile', async () => {
     const { clock, group } = groupOf();
     await group.run('a', () => 1);
     group.pause('night');
@@ -25,7 +25,7 @@ describe('a group', () => {
     expect(waiting.map(({ value }) => value)).toEqual([2, 3]);
   });
 
-  it('pauses one key, which keeps no other from the limits that they share', async () => {
+  it('pauses one key without keeping others from the shared limits', async () => {
     const { clock, group } = groupOf({ shared: { concurrency: 1 } });
     const held = await group.acquire('a');
     const [a, b] = [fate(group.run('a', () => 'a')), fate(group.run('b', () => 'b'))];
@@ -38,7 +38,7 @@ describe('a group', () => {
     expect(a.value).toBe('a');
   });
 
-  it('clears all keys, and closes with what waits rejected', async () => {
+  it('clears all keys, and closes with waiting requests rejected', async () => {
     const { clock, group } = groupOf({ shared: { concurrency: 1 } });
     const held = await group.acquire('a');
     const cleared = [fate(group.acquire('a')), fate(group.acquire('b'))];
@@ -57,7 +57,7 @@ describe('a group', () => {
     expect(() => group.clear(5 as never)).toThrow('`reason` must be a string');
   });
 
-  it('gets the limiter of a key, which stays the one of that key however long it is idle', async () => {
+  it('returns the limiter of a key, which is kept however long the key is idle', async () => {
     const { clock, group } = groupOf({ idleMs: 10 });
     const limiter = group.get('a');
     expect(group.get('a')).toBe(limiter);

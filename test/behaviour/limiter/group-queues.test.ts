@@ -21,7 +21,7 @@ describe('the queues of a group', () => {
     expectAllIdle(group);
   });
 
-  it('end the wait of streams as of promises, before own and shared limits', async () => {
+  it('end the wait of streams and promises, for own and for shared limits', async () => {
     for (const options of [{ each: { concurrency: 1 } }, { shared: { concurrency: 1 } }]) {
       const each = { waitTimeoutMs: 100, ...options.each };
       const { clock, group, run, task } = groupRig({ ...options, each });
@@ -35,7 +35,7 @@ describe('the queues of a group', () => {
     }
   });
 
-  it('count one once that is late and is aborted in that turn, by one that it lets pass', async () => {
+  it('count a request once that times out and is aborted in the same turn', async () => {
     const limits = { tokens: { limit: 10, windowMs: 1_000 } };
     const { clock, group } = groupRig({ each: { waitTimeoutMs: 100, limits } });
     await group.run('a', () => 0, { tokens: 5 });
@@ -49,7 +49,7 @@ describe('the queues of a group', () => {
     expectAllIdle(group);
   });
 
-  it('heed the priorities of streams and promises, within a key', async () => {
+  it('follow the priorities of streams and promises, within a key', async () => {
     for (const options of [{ each: { concurrency: 1 } }, { shared: { concurrency: 1 } }]) {
       const { clock, group, run, started, task, end } = groupRig(options);
       const source = new Subject<string>();
@@ -68,7 +68,7 @@ describe('the queues of a group', () => {
     }
   });
 
-  it('tell a probe who waits', async () => {
+  it('report waiting requests to an instrumentation', async () => {
     const queued: unknown[] = [];
     const instrumentation = { queued: ({ value }: { value: unknown }) => queued.push(value) };
     const { group, task } = groupRig({ each: { concurrency: 1 }, instrumentation });

@@ -23,7 +23,7 @@ describe('shared limits', () => {
     }
   });
 
-  it('hold all keys back together: rates and a pace, beside their own', async () => {
+  it('hold all keys back together: rates and a pace, besides their own limits', async () => {
     const each = { limits: { requests: { limit: 2, windowMs: 1_000 } } };
     for (const shared of [
       { limits: { requests: { limit: 3, windowMs: 1_000 } } },
@@ -49,7 +49,7 @@ describe('shared limits', () => {
     }
   });
 
-  it('charge costs of own and shared names to the limits that have them', async () => {
+  it('charge costs to own and shared limits by their names', async () => {
     const { group } = groupRig({
       each: { limits: { pages: { limit: 10, windowMs: 1_000 } } },
       shared: { limits: { images: { limit: 10, windowMs: 1_000 } } },
@@ -71,7 +71,7 @@ describe('shared limits', () => {
     expectAllIdle(group);
   });
 
-  it('settle what was used with both', async () => {
+  it('settle the used amounts with own and shared limits', async () => {
     const limits = { tokens: { limit: 100, windowMs: 1_000, charge: 'settle' as const } };
     const { group } = groupRig({ each: { limits }, shared: { limits } });
     const lease = await group.acquire('a', { tokens: 10 });
@@ -82,7 +82,7 @@ describe('shared limits', () => {
     expect(keys.a?.rateLimit?.tokens?.used).toBe(40);
   });
 
-  it('give back what a limit of the key keeps from being sent', async () => {
+  it('are refunded if a limit of the key keeps the request from being sent', async () => {
     const { clock, group, run } = groupRig({
       each: { circuitBreaker: { consecutiveFailures: 1 }, maxAttempts: 1 },
       shared: { limits: { requests: { limit: 10, windowMs: 1_000 } } },
@@ -96,7 +96,7 @@ describe('shared limits', () => {
     expect(group.snapshot().shared?.rateLimit?.requests?.used).toBe(1);
   });
 
-  it('fail at once what does not fit, if so told', async () => {
+  it("fail a request that does not fit at once with `onLimit: 'fail'`", async () => {
     const shared = {
       onLimit: 'fail' as const,
       limits: { requests: { limit: 1, windowMs: 1_000 } },
@@ -109,7 +109,7 @@ describe('shared limits', () => {
     expectAllIdle(group);
   });
 
-  it('survive chance that throws', async () => {
+  it('survive a `random` that throws', async () => {
     const random = () => {
       throw new Error('no chance');
     };
@@ -126,7 +126,7 @@ describe('shared limits', () => {
 });
 
 describe('keys take turns', () => {
-  it('one request each, where one has a thousand and another two', async () => {
+  it('with one request each, if one has a thousand requests and another two', async () => {
     const { clock, group, started, task, end } = groupRig({ shared: { concurrency: 1 } });
     const source = range(0, 1_000).pipe(map((n) => `a${n}`));
     watch(source.pipe(group.throttle(task)));
@@ -155,7 +155,7 @@ describe('keys take turns', () => {
     expect(ofA).toBeLessThanOrEqual(13);
   });
 
-  it('a 429 of one holds back no other', async () => {
+  it('and a 429 of one key holds no other key back', async () => {
     const { clock, group, run, started, fail } = groupRig({ shared: { concurrency: 2 } });
     run('a1');
     fail('a1', tooMany(5_000));

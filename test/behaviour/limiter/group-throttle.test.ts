@@ -5,7 +5,7 @@ import { expectAllIdle, groupRig } from '../../limiter/group-rig.ts';
 import { ApiError, watch } from '../../request/harness.ts';
 
 describe('group.throttle', () => {
-  it('takes each request through the limits of its key', async () => {
+  it('sends each request through the limits of its key', async () => {
     const { clock, group, started, task, end } = groupRig({ each: { concurrency: 1 } });
     const seen = watch(of('a1', 'a2', 'b1', 'b2', new Sized('c1', 5)).pipe(group.throttle(task)));
     expect(started).toEqual(['a1', 'b1', 'c1']);
@@ -27,7 +27,7 @@ describe('group.throttle', () => {
     expect(seen.values.toSorted()).toEqual(names.map((name, at) => `${name}${at}`).toSorted());
   });
 
-  it('emits in the order of the stream, if so told', async () => {
+  it('emits in the order of the stream with `ordered`', async () => {
     const { clock, group, started, task, end, fail } = groupRig({ each: { concurrency: 1 } });
     const options = { ordered: true, outcomes: true } as const;
     const seen = watch(of('a1', 'a2', 'b1', 'b2').pipe(group.throttle(task, options)));
@@ -44,7 +44,7 @@ describe('group.throttle', () => {
     expect(seen.state).toBe('complete');
   });
 
-  it('emits outcomes, of those too that a limit refuses', async () => {
+  it('emits outcomes, including requests that a limit refuses', async () => {
     const { clock, group, task, end } = groupRig({
       each: { concurrency: 1, maxQueue: 1 },
     });
@@ -108,7 +108,7 @@ describe('group.throttle', () => {
     expect(clock.pendingTimers).toBeLessThanOrEqual(1);
   });
 
-  it('counts nobody who waits when an estimator fails as the turn of a request comes', async () => {
+  it('counts no waiting request when an estimator fails as its turn comes', async () => {
     const { clock, group, task, end } = groupRig({ each: { concurrency: 1 } });
     const estimate = (name: string) => {
       if (name === 'a3') throw new Error('no');
@@ -169,7 +169,7 @@ describe('group.throttle', () => {
     expectAllIdle(group);
   });
 
-  it('lets go of its source when that is complete', () => {
+  it('releases its source when that is complete', () => {
     const { group, task } = groupRig({ each: { concurrency: 1 } });
     let torn = 0;
     const source = of('a1', 'a2').pipe(
@@ -181,7 +181,7 @@ describe('group.throttle', () => {
     expect(torn).toBe(1);
   });
 
-  it('keeps nothing for one stream that another has', async () => {
+  it('keeps no state of one stream in another', async () => {
     const { clock, group, task } = groupRig({
       each: { concurrency: 1 },
       shared: { concurrency: 1 },

@@ -11,7 +11,7 @@ const watched: LimiterOptions = {
 };
 
 describe('a lease that is released', () => {
-  it('as failed with a 429 closes the gates for all, for as long as was asked', async () => {
+  it('as failed with a 429 closes the gates for all requests, for the named wait', async () => {
     const { clock, limiter } = rig();
     const lease = await limiter.acquire({ bytes: 10 });
     lease.release('failed', tooMany(3000));
@@ -81,7 +81,7 @@ describe('a lease that is released', () => {
     });
   });
 
-  it('as failed with what is in the request itself is no failure of the provider', async () => {
+  it('as failed because of its content does not count as the provider’s failure', async () => {
     const { limiter } = rig(watched);
     (await limiter.acquire()).release('failed', new ApiError(400));
     expect(limiter.snapshot()).toMatchObject({
@@ -91,7 +91,7 @@ describe('a lease that is released', () => {
     });
   });
 
-  it('as ok breaks a row of failures', async () => {
+  it('as ok ends a series of failures', async () => {
     const { limiter } = rig(watched);
     (await limiter.acquire()).release('failed');
     (await limiter.acquire()).release('ok');
@@ -102,7 +102,7 @@ describe('a lease that is released', () => {
     });
   });
 
-  it('as cancelled says nothing, and gives its part of the rate limits back', async () => {
+  it('as cancelled counts for nothing, and gives its rate-limit charges back', async () => {
     const { limiter } = rig({ ...watched, limits: { requests: { limit: 2, windowMs: 1000 } } });
     (await limiter.acquire()).release('cancelled', new ApiError(500));
     expect(limiter.snapshot()).toMatchObject({
@@ -115,7 +115,7 @@ describe('a lease that is released', () => {
     expect(limiter.snapshot().rateLimit).toMatchObject({ requests: { used: 1 } });
   });
 
-  it('as what is no outcome is refused, and still held', async () => {
+  it('with an unknown outcome is refused, and stays held', async () => {
     const { limiter } = rig();
     const lease = await limiter.acquire();
     expect(() => lease.release('well' as 'ok')).toThrow(
@@ -126,7 +126,7 @@ describe('a lease that is released', () => {
     expect(limiter.snapshot().ended).toEqual({ ok: 1, failed: 0, rejected: 0, cancelled: 0 });
   });
 
-  it('is read by the classifier that was given; one that throws leaves a failure a failure', async () => {
+  it('is judged by the given classifier; if that throws, it counts as a failure', async () => {
     const classify = (error: unknown) => {
       if (error === 'busy') return { kind: 'throttled', retryAfterMs: 70 } as const;
       throw new Error('of the classifier');

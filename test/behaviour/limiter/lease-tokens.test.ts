@@ -24,7 +24,7 @@ describe('tokens that a lease records', () => {
     expect(lease.tokens).toBe(40);
   });
 
-  it('make room for those who wait, where fewer were used than estimated', async () => {
+  it('admit waiting requests if fewer were used than estimated', async () => {
     const { clock, limiter } = rig(tokens('settle'));
     const lease = await limiter.acquire({ tokens: 90 });
     const next = fate(limiter.acquire({ tokens: 60 }));
@@ -37,7 +37,7 @@ describe('tokens that a lease records', () => {
     expect(limiter.snapshot().tokensUsed).toBe(70);
   });
 
-  it('may make a debt, which everyone waits for', async () => {
+  it('may make a debt, for whose end all requests wait', async () => {
     const { clock, limiter } = rig(tokens('settle'));
     const lease = await limiter.acquire({ tokens: 1 });
     lease.recordTokens(150);
@@ -59,7 +59,7 @@ describe('tokens that a lease records', () => {
     expect(limiter.snapshot().tokensUsed).toBe(50);
   });
 
-  it('are nothing to a limiter that limits none', async () => {
+  it('are ignored by a limiter without a token limit', async () => {
     const { limiter } = rig({ requestsPerMinute: 10 });
     const lease = await limiter.acquire();
     lease.recordTokens(50);
@@ -83,7 +83,7 @@ describe('tokens that a lease records', () => {
     [Number.POSITIVE_INFINITY, '`tokens` must be a finite number >= 0, got Infinity'],
     ['7', '`tokens` must be a finite number >= 0, got "7"'],
     [undefined, '`tokens` must be a finite number >= 0, got undefined'],
-  ])('must be an amount: %s is none', async (amount, message) => {
+  ])('must be an amount: %s is refused', async (amount, message) => {
     const { limiter } = rig(tokens('settle'));
     const lease = await limiter.acquire({ tokens: 4 });
     expect(() => lease.recordTokens(amount as number)).toThrow(message);
@@ -94,7 +94,7 @@ describe('tokens that a lease records', () => {
 });
 
 describe('a lease', () => {
-  it('is of the limiter that made it: no other is touched by its release', async () => {
+  it('belongs to its limiter: its release affects no other', async () => {
     const one = rig({ concurrency: 1 }).limiter;
     const two = rig({ concurrency: 1 }).limiter;
     const [first, second] = [await one.acquire(), await two.acquire()];

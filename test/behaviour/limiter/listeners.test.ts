@@ -18,7 +18,7 @@ afterEach(() => {
 });
 
 describe('a listener', () => {
-  it('that throws disturbs no request, no other listener and not itself', async () => {
+  it('that throws affects no request and no listener, and stays subscribed', async () => {
     const { clock, limiter } = rig(everything);
     const heard: string[] = [];
     const told: string[] = [];
@@ -108,7 +108,7 @@ describe('a listener', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('that sends something more urgent as one is told of loses nobody', async () => {
+  it('that sends a more urgent request during an event loses no request', async () => {
     const { clock, limiter } = rig({ concurrency: 1 });
     const { started, task, run, end } = script(limiter);
     let isFirst = true;
@@ -126,7 +126,7 @@ describe('a listener', () => {
     expectIdle(limiter);
   });
 
-  it('of the state that closes the limiter at once is told of that too', () => {
+  it('of the state that closes the limiter also gets the closed state', () => {
     const { limiter } = rig();
     const states: string[] = [];
     limiter.state$.subscribe((state) => {
@@ -136,7 +136,7 @@ describe('a listener', () => {
     expect(states).toEqual(['running', 'closed']);
   });
 
-  it('that is not there costs nothing: nothing is made of what happens', async () => {
+  it('that is missing costs nothing: no event objects are made', async () => {
     const next = vi.spyOn(Subject.prototype, 'next');
     const play = async (isHeard: boolean) => {
       const { clock, limiter } = rig({ ...everything, concurrency: 1 });

@@ -4,7 +4,7 @@ import { createLimiter } from '../../../src/index.ts';
 import { ManualClock } from '../../../src/simulator/manual-clock.ts';
 import { fate } from '../../limiter/harness.ts';
 
-it('a request is taken after the time that the error of the one before names, however it is rounded', async () => {
+it('a request is accepted after the time in the previous error, however it is rounded', async () => {
   const times = fc.record({
     startMs: fc.double({ min: 0, max: 1e10, noNaN: true }),
     laterMs: fc.double({ min: 0, max: 6e5, noNaN: true }),

@@ -31,7 +31,7 @@ const STRATEGIES: readonly (readonly [string, LimiterOptions])[] = [
 ];
 
 describe.each(STRATEGIES)('an answer that names a long wait, with %s', (_, strategy) => {
-  it('fails all outcomes at once, with the time that is left, and sends nothing more', async () => {
+  it('fails all outcomes at once, with the time left, and sends nothing more', async () => {
     const clock = new ManualClock();
     const { calls, project } = failingWith([tooMany(2 * HOUR)], () => clock.now());
     const options = { clock, outcomes: true, concurrency: 1, ...strategy } as const;
@@ -59,7 +59,7 @@ describe.each(STRATEGIES)('an answer that names a long wait, with %s', (_, strat
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it("has all wait with `onLongWait: 'wait'`, then lets one test it", async () => {
+  it("makes all requests wait with `onLongWait: 'wait'`, then sends one as a probe", async () => {
     const { clock, limiter } = rig({ ...strategy, onLongWait: 'wait' });
     const events = listen(limiter);
     const calls = script(limiter);
@@ -87,7 +87,7 @@ describe.each(STRATEGIES)('an answer that names a long wait, with %s', (_, strat
 });
 
 describe('a used-up quota', () => {
-  it.each(STRATEGIES)('burns one 429 for a whole queue, with %s', async (_, strategy) => {
+  it.each(STRATEGIES)('costs one 429 for a whole queue, with %s', async (_, strategy) => {
     const clock = new ManualClock();
     let calls = 0;
     const project = async (): Promise<number> => {
@@ -114,7 +114,7 @@ describe('a used-up quota', () => {
   });
 
   it.each(['fail', 'wait'] as const)(
-    'fails what waits, whatever `onOpen` says: %s',
+    'fails waiting requests, for any `onOpen`: %s',
     async (onOpen) => {
       const { clock, limiter } = rig({ concurrency: 1, circuitBreaker: { onOpen } });
       const events = listen(limiter);
@@ -171,7 +171,7 @@ describe('a used-up quota', () => {
     expect([first.state, codeOf(waits.error)]).toEqual(['failed', 'QUOTA_EXHAUSTED']);
   });
 
-  it('is told once, though many requests in flight meet it', async () => {
+  it('is reported once, though many requests in flight get it', async () => {
     const { clock, limiter } = rig({ concurrency: 8, adaptive: false });
     const events = listen(limiter);
     const calls = script(limiter);
@@ -184,7 +184,7 @@ describe('a used-up quota', () => {
     expect(events.filter(({ kind }) => kind === 'suspended')).toHaveLength(1);
   });
 
-  it('refuses no lease for good: `tryAcquire` has none for now', async () => {
+  it('makes `tryAcquire` return undefined, without an error', async () => {
     const { clock, limiter } = rig();
     const lease = await limiter.acquire();
     lease.release('failed', insufficientQuota());
@@ -194,7 +194,7 @@ describe('a used-up quota', () => {
     expect(limiter.tryAcquire()).toBeDefined();
   });
 
-  it('that a wrong key or one bad request meets concerns that request alone', async () => {
+  it('is not assumed for a wrong key or a bad request, which fail alone', async () => {
     const { clock, limiter } = rig({ concurrency: 1 });
     const bad = [400, 401, 403, 404].map((status) =>
       fate(limiter.run(() => Promise.reject(new ApiError(status)))),
@@ -218,7 +218,7 @@ describe('a suspended limiter', () => {
     return { ...made, calls, hung };
   }
 
-  it('lets what is in flight go on, and closes', async () => {
+  it('lets requests in flight go on, and can be closed', async () => {
     const { limiter, calls, hung, clock } = await suspended();
     limiter.close();
     calls.end('hung');
@@ -227,7 +227,7 @@ describe('a suspended limiter', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('fails what comes while it is paused, too, and goes on after both', async () => {
+  it('fails new requests while it is paused too, and continues after both', async () => {
     const { limiter, clock } = await suspended();
     limiter.pause();
     const during = fate(limiter.run(() => 1));
@@ -242,7 +242,7 @@ describe('a suspended limiter', () => {
     expect(after.value).toBe(2);
   });
 
-  it('lets an aborted call go while all wait, and the next one test', async () => {
+  it('lets an aborted call leave while all wait, and the next one is the probe', async () => {
     const { limiter, clock, calls } = await suspended({ onLongWait: 'wait' });
     const controller = new AbortController();
     const aborted = fate(limiter.run(() => 1, { signal: controller.signal }));
@@ -328,12 +328,12 @@ describe('a limit that is used up, with a reset in up to 20 minutes and no Retry
     return seen.values.map(({ status }) => status);
   }
 
-  it('fails what waits where the window ends then', async () => {
+  it('fails waiting requests if the window ends then', async () => {
     const seen = await statuses((_, now) => WINDOW - (now % WINDOW));
     expect(seen.filter((status) => status === 'failed').length).toBeGreaterThan(40);
   });
 
-  it('holds requests back where each request moves the reset: the window slides', async () => {
+  it('holds requests back if each request moves the reset, since the window slides', async () => {
     const seen = await statuses((acceptedAt, now) => (acceptedAt.at(-1) ?? now) + WINDOW - now);
     expect(seen).toEqual(Array(150).fill('ok'));
   });

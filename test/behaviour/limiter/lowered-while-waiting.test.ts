@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000;
 const tokens = (limit: number) => ({ tokens: { limit, windowMs: HOUR_MS } });
 
 describe('a request that waits for a slot when a limit is lowered below its cost', () => {
-  it('fails as soon as it is the first of those that wait, whoever holds the slots', async () => {
+  it('fails as soon as it is the first in the queue, even if the slots are taken', async () => {
     const { clock, limiter } = rig({ concurrency: 1, limits: tokens(10), adaptive: false });
     const first = await limiter.acquire();
     void limiter.acquire();
@@ -18,7 +18,7 @@ describe('a request that waits for a slot when a limit is lowered below its cost
     expect(impossible.error).toBeInstanceOf(CostAboveLimitError);
   });
 
-  it('takes no slot, and fails when its turn comes behind those that wait for the limit', async () => {
+  it('takes no slot, and fails when its turn comes behind requests that wait for the limit', async () => {
     const { clock, limiter } = rig({ concurrency: 2, limits: tokens(10), adaptive: false });
     const first = await limiter.acquire({ tokens: 5 });
     const second = await limiter.acquire({ tokens: 5 });

@@ -71,7 +71,7 @@ it('the end of a used-up quota is not corrected', async () => {
   expect((refused.error as { retryAfterMs: number }).retryAfterMs).toBeGreaterThan(3_590_000);
 });
 
-it('a wait that is too long even so fails its request, and names the corrected time', async () => {
+it('a wait that is too long even after correction fails its request with the corrected time', async () => {
   const { clock, server, call } = await shown();
   server.openAt = clock.now() + 90_003;
   const later = fate(call());

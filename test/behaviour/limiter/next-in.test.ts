@@ -19,7 +19,7 @@ describe('snapshot().nextInMs', () => {
     expect(limiter.snapshot().outage?.failedProbes).toBe((failedProbes ?? 0) + 1);
   });
 
-  it('is that of a backoff and of a rate limit, wherever the request that goes next waits', async () => {
+  it('is the time of a backoff or a rate limit, in whichever queue the next request waits', async () => {
     const { clock, limiter } = rig({ adaptive: false, requestsPerMinute: 1 });
     const calls = script(limiter);
     calls.run('a');
@@ -34,7 +34,7 @@ describe('snapshot().nextInMs', () => {
     expect(closed.limiter.snapshot()).toMatchObject({ binding: 'backoff', nextInMs: 400 });
   });
 
-  it('is undefined where nobody waits, or only the end of another request helps', async () => {
+  it('is undefined if no request waits, or only the end of another request helps', async () => {
     const { clock, limiter } = rig({ concurrency: 1 });
     expect(limiter.snapshot().nextInMs).toBeUndefined();
     const calls = script(limiter);

@@ -36,7 +36,7 @@ describe('a stream behind an open circuit', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it("fails with `onOpen: 'fail'`, also what waits behind slots in use", async () => {
+  it("fails with `onOpen: 'fail'`, including requests that wait for slots", async () => {
     const clock = new ManualClock();
     let calls = 0;
     const project = (n: number) => {
@@ -81,7 +81,7 @@ describe('calls behind an open circuit', () => {
   it.each([
     ['without tickets', undefined],
     ['with tickets', { queued: () => {} }],
-  ])('fail at once by default, though a stream waits before them: %s', async (_, watching) => {
+  ])('fail at once by default, even behind a waiting stream: %s', async (_, watching) => {
     const { clock, limiter, first, stream, waits } = await opened(undefined, watching);
     expect(first.error).toBe(broken);
     expect(codesOf(waits)).toEqual(Array(5).fill('CIRCUIT_OPEN'));
@@ -109,7 +109,7 @@ describe('calls behind an open circuit', () => {
     expect(stream.values.map(({ status }) => status)).toEqual(['failed', 'failed']);
   });
 
-  it('that wait to be sent again fail, and requests of a stream wait', async () => {
+  it('that wait for a retry fail, and requests of a stream wait', async () => {
     const { clock, limiter } = rig({ circuitBreaker: { consecutiveFailures: 2, openMs: 5_000 } });
     const call = fate(limiter.run(() => Promise.reject(broken)));
     let sent = 0;

@@ -89,7 +89,7 @@ describe('an urgent request', () => {
     expectIdle(limiter);
   });
 
-  it('is the next one sent where a backoff binds, whatever else does behind it', async () => {
+  it('is the next one sent where a backoff binds, whatever binds after it', async () => {
     for (const options of [
       { pace: { intervalMs: 500, jitter: 0 } },
       { backoff: { reopen: 'all' as const }, limits: oneIn(500) },
@@ -103,7 +103,7 @@ describe('an urgent request', () => {
     }
   });
 
-  it('does not wait for a slot that only a waiting retry could give back', async () => {
+  it('does not block the waiting retry that holds the slot it needs', async () => {
     const { clock, run, starts, limiter } = timed({ concurrency: 1, adaptive: false });
     run('retried', 10, 0, [tooMany(200)]);
     await clock.advanceAsync(50);
@@ -132,7 +132,7 @@ describe('a request that waits', () => {
     });
   });
 
-  it('is booked to what bound, by time, and to the limit that did', async () => {
+  it('books its wait to the binding gates by time, and to the binding limit', async () => {
     const { clock, limiter } = rig({ concurrency: 1, adaptive: false, limits: oneIn(1_000) });
     const waits: unknown[] = [];
     limiter.events$.subscribe((event) => {
@@ -151,7 +151,7 @@ describe('a request that waits', () => {
 });
 
 describe('a retry', () => {
-  it('goes before those of its priority that were never sent, and after more urgent ones', async () => {
+  it('goes before unsent requests of its priority, and after more urgent ones', async () => {
     const { clock, run, starts } = timed({
       concurrency: 2,
       adaptive: false,
@@ -173,7 +173,7 @@ describe('a retry', () => {
     ]);
   });
 
-  it('keeps its slot, and needs none that a lowered limit no longer has', async () => {
+  it('keeps its slot, and is sent even under a lowered limit', async () => {
     const { clock, run, starts, limiter } = timed({ concurrency: 3, adaptive: false });
     for (const name of ['a', 'b']) run(name, 1_000);
     run('retried', 1, 0, [tooMany(50)]);
@@ -206,7 +206,7 @@ describe('a key of a group', () => {
     expect([waiting.value, other.value]).toEqual(['sent', 'other']);
   });
 
-  it('waits for a slot of its own without keeping the others from what is shared', async () => {
+  it('waits for its own slot without keeping others from the shared limits', async () => {
     const clock = new ManualClock();
     const group = createLimiterGroup((key: string) => key, {
       clock,

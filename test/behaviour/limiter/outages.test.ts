@@ -51,7 +51,7 @@ describe('a server that is down for a while', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('is told: events, mode, snapshot', async () => {
+  it('is reported in events, mode and snapshot', async () => {
     const { clock, limiter } = rig({ concurrency: 9 });
     const events = listen(limiter);
     const { send } = server(clock, 0, 20_000);
@@ -76,7 +76,7 @@ describe('a server that is down for a while', () => {
     expectIdle(limiter);
   });
 
-  it('does not lose those that are refused while it still answers what it had', async () => {
+  it('loses no request that is refused while it still answers earlier ones', async () => {
     const clock = new ManualClock();
     let calls = 0;
     /** It takes no new connections from 50 ms on, and answers the old ones for two seconds. */
@@ -96,7 +96,7 @@ describe('a server that is down for a while', () => {
     expect(calls).toBeLessThan(70);
   });
 
-  it('is no outage where single connections break by chance', async () => {
+  it('is not assumed when single connections break by chance', async () => {
     const { clock, limiter } = rig({ concurrency: 50, adaptive: false, random: () => 0.5 });
     const events = listen(limiter);
     const fates = range(0, 500);
@@ -114,7 +114,7 @@ describe('a server that is down for a while', () => {
     expect(seen.values).toHaveLength(500);
   });
 
-  it('is not what a request meets whose own connection breaks each time: it fails', async () => {
+  it('is not assumed for a request whose own connection breaks each time: it fails', async () => {
     const { clock, limiter } = rig({ concurrency: 4, random: () => 0.5 });
     let calls = 0;
     const poison = fate(
@@ -138,7 +138,7 @@ describe('a server that is down for a while', () => {
 });
 
 describe('a server that stays away', () => {
-  it('is tried with single probes for `outageMs`; then what waits fails, and nothing before', async () => {
+  it('is tried with single probes for `outageMs`, and waiting requests fail only then', async () => {
     const clock = new ManualClock();
     const { stats, send } = server(clock, 0, Number.POSITIVE_INFINITY);
     const options = { clock, concurrency: 5, outcomes: true, outageMs: 60_000 } as const;
@@ -158,7 +158,7 @@ describe('a server that stays away', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('tells how many have failed, and waits as long for those that come next', async () => {
+  it('reports how many requests failed, and waits as long for later ones', async () => {
     const { clock, limiter } = rig({ concurrency: 1, outageMs: 10_000 });
     const events = listen(limiter);
     const { stats, send } = server(clock, 0, 25_000);
@@ -180,7 +180,7 @@ describe('a server that stays away', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('also while its probe hangs, which fails as it ends', async () => {
+  it('fails waiting requests while its probe hangs, and the probe at its end', async () => {
     const { clock, limiter } = rig({ concurrency: 2, outageMs: 10_000 });
     let calls = 0;
     const send = async (): Promise<number> => {
@@ -200,7 +200,7 @@ describe('a server that stays away', () => {
     for (const { error } of fates) expect(codeOf(error)).toBe('PROVIDER_UNREACHABLE');
   });
 
-  it('also where connections hang, so that nobody asks at the time', async () => {
+  it('fails waiting requests if connections hang, without a probe at that time', async () => {
     const { clock, limiter } = rig({ concurrency: 1, outageMs: 60_000 });
     const send = async (): Promise<number> => {
       await new Promise<void>((resolve) => clock.setTimer(resolve, 20_000));
@@ -290,7 +290,7 @@ describe('during an outage', () => {
     expect(results).toEqual([0, 1, 2].with(hanging, 'late' as never));
   });
 
-  it('a probe that nothing comes back of holds the others for ten seconds, not for ten minutes', async () => {
+  it('a silent probe holds the others for ten seconds, not for ten minutes', async () => {
     const { clock, limiter } = rig({ concurrency: 4 });
     let calls = 0;
     const call = (n: number) => () => {
@@ -363,7 +363,7 @@ describe('during an outage', () => {
     expect(fates.every(({ error }) => error instanceof ApiError)).toBe(true);
   });
 
-  it('an error of the project itself says nothing of the provider', async () => {
+  it('an error of the project itself does not count for the provider', async () => {
     const { clock, limiter } = rig();
     for (let n = 0; n < 3; n += 1) fate(limiter.run(() => Promise.reject(refused())));
     await clock.advanceAsync(100);
@@ -375,7 +375,7 @@ describe('during an outage', () => {
     limiter.clear();
   });
 
-  it('with one attempt at the most a request fails with its own error, and the others probe singly', async () => {
+  it('with `maxAttempts: 1` a probe fails with its own error, and the others probe one by one', async () => {
     const clock = new ManualClock();
     const { stats, send } = server(clock, 0, 60_000);
     const options = { clock, concurrency: 3, maxAttempts: 1, outcomes: true } as const;
@@ -399,7 +399,7 @@ describe('during an outage', () => {
     expect(stats.down).toBeLessThan(12);
   });
 
-  it('a limiter of a group that is out is not forgotten', async () => {
+  it('a limiter of a group is kept during its outage', async () => {
     const limiter = createLimiter({ clock: new ManualClock() });
     for (let n = 0; n < 3; n += 1) limiter.feedback.next({ kind: 'failed', connection: 'refused' });
     expect(isAtRest(limiter.inside)).toBe(false);
@@ -416,7 +416,7 @@ describe('requests that always break their connection, at a server that answers 
     return n;
   };
 
-  it.each([1, 2, 4, 400])('hold no other back, with %i slots', async (concurrency) => {
+  it.each([1, 2, 4, 400])('hold no other request back, with %i slots', async (concurrency) => {
     const clock = new ManualClock();
     const options = { clock, concurrency, outcomes: true } as const;
     const seen = watch(range(0, 100).pipe(throttle(sender(clock), options)));
@@ -447,7 +447,7 @@ describe('requests that always break their connection, at a server that answers 
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('that wait anew for the next probe follow a new priority', async () => {
+  it('that wait again for the next probe follow a new priority', async () => {
     const probesWith = async (change: boolean) => {
       const clock = new ManualClock();
       const limiter = createLimiter({ clock, concurrency: 1, random: () => 0 });

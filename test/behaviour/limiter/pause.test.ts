@@ -8,7 +8,7 @@ import { tooMany } from '../../request/harness.ts';
 const settled = async (clock: ReturnType<typeof rig>['clock']) => clock.advanceAsync(0);
 
 describe('a paused limiter', () => {
-  it('sends nothing new, and what is in flight goes on', async () => {
+  it('sends nothing new, and requests in flight go on', async () => {
     const { clock, limiter } = rig({ concurrency: 2 });
     const { started, run, end } = script(limiter);
     const first = run('a');
@@ -25,7 +25,7 @@ describe('a paused limiter', () => {
     expect(started).toEqual(['a', 'c', 'b']);
   });
 
-  it('arms no timer, though a rate is what the requests wait for', async () => {
+  it('sets no timer, even if requests wait for a rate', async () => {
     const limits = { requests: { limit: 1, windowMs: 1_000 } };
     const { clock, limiter } = rig({ limits, attemptTimeoutMs: Number.POSITIVE_INFINITY });
     const { started, run } = script(limiter);
@@ -40,7 +40,7 @@ describe('a paused limiter', () => {
     expect(started).toEqual(['a', 'b']);
   });
 
-  it('shows why, in the state, the snapshot, the events and the waits', async () => {
+  it('shows its reason in the state, the snapshot, the events and the waits', async () => {
     const { clock, limiter } = rig({ concurrency: 1 });
     const events = listen(limiter);
     const states: string[] = [];
@@ -91,7 +91,7 @@ describe('a paused limiter', () => {
     ]);
   });
 
-  it('holds back those too that are to be sent again, which keep their slots', async () => {
+  it('holds retries back too, which keep their slots', async () => {
     const { clock, limiter } = rig({ concurrency: 1 });
     const answers = [tooMany(100), undefined];
     const sentAt: number[] = [];
@@ -127,7 +127,7 @@ describe('a paused limiter', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('may be paused again with another reason, and resumed twice: told once', async () => {
+  it('may be paused again with another reason, and resumed twice with one event', async () => {
     const { clock, limiter } = rig();
     const events = listen(limiter);
     limiter.resume();
@@ -142,7 +142,7 @@ describe('a paused limiter', () => {
     expect(() => limiter.pause(5 as never)).toThrow('`reason` must be a string, got 5');
   });
 
-  it('can be paused and resumed by those who are told of its decisions', async () => {
+  it('can be paused and resumed in listeners of its decisions', async () => {
     const { clock, limiter } = rig({ limits: { requests: { limit: 1, windowMs: 100 } } });
     const { started, run } = script(limiter);
     limiter.events$.subscribe(({ kind }) => {

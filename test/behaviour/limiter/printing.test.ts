@@ -4,8 +4,8 @@ import type { AttemptContext, Lease, Ticket } from '../../../src/index.ts';
 import { rig } from '../../limiter/rig.ts';
 
 /** Nobody who logs one of these wants to read queues, or to meet a circle. */
-describe('what users are handed', () => {
-  it('can be printed and copied, and shows nothing of what is behind it', async () => {
+describe('the objects that users get', () => {
+  it('can be printed and copied, without their internal state', async () => {
     const tickets: Ticket[] = [];
     const contexts: AttemptContext[] = [];
     const { clock, limiter } = rig({

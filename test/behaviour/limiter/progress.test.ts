@@ -12,7 +12,7 @@ function watchProgress(limiter: ReturnType<typeof createLimiter>): LimiterProgre
 }
 
 describe('progress$', () => {
-  it('tells how it stands, each milestone once, and else once a second', async () => {
+  it('emits each milestone once, and otherwise once a second', async () => {
     const { clock, limiter } = rig({ total: 40, milestonePercent: 25 });
     const reports = watchProgress(limiter);
     for (let count = 0; count < 44; count += 1) {
@@ -53,7 +53,7 @@ describe('progress$', () => {
     expect(limiter.snapshot().progress.etaMs).toBe(40 * 100);
   });
 
-  it('has an ETA too where requests are sent one after the other', async () => {
+  it('has an ETA if requests are sent one after another', async () => {
     const { clock, limiter } = rig({ total: 10, concurrency: 1 });
     const reports = watchProgress(limiter);
     for (let count = 0; count < 10; count += 1) {
@@ -78,7 +78,7 @@ describe('progress$', () => {
     expect(limiter.snapshot().progress.etaMs).toBe(600);
   });
 
-  it('tells which gate binds', async () => {
+  it('names the binding gate', async () => {
     const { clock, limiter } = rig({ limits: { requests: { limit: 1, windowMs: 500 } } });
     const reports = watchProgress(limiter);
     fate(limiter.run(() => 1));
@@ -92,7 +92,7 @@ describe('progress$', () => {
     ]);
   });
 
-  it('counts what has failed or was refused for done, and what was cancelled for nothing', async () => {
+  it('counts failed and refused requests as completed, and ignores cancelled ones', async () => {
     const { limiter } = rig({ total: 10, limits: { units: { limit: 5, windowMs: 10 } } });
     await failing(limiter, 2, new ApiError(400));
     await limiter.run(() => 'ok');
@@ -106,7 +106,7 @@ describe('progress$', () => {
     });
   });
 
-  it('takes no mean of what was refused: it was never sent', async () => {
+  it('leaves refused requests out of the mean duration', async () => {
     const { clock, limiter } = rig({ total: 10, limits: { units: { limit: 5, windowMs: 10 } } });
     const lease = await limiter.acquire();
     await clock.advanceAsync(1000);
@@ -116,7 +116,7 @@ describe('progress$', () => {
     expect(limiter.snapshot().progress).toMatchObject({ remaining: 8, etaMs: 8000 });
   });
 
-  it('counts the same, whoever began to look when', async () => {
+  it('counts the same for early and late subscribers', async () => {
     const { limiter } = rig({ limits: { units: { limit: 5, windowMs: 10 } } });
     await failing(limiter, 2, new ApiError(400));
     await limiter.run(() => 'ok');
@@ -129,7 +129,7 @@ describe('progress$', () => {
     });
   });
 
-  it('of a total of 0 is all done, and never a number that is none', async () => {
+  it('of a total of 0 is 100 %, and never NaN', async () => {
     const { limiter } = rig({ total: 0 });
     const done = { total: 0, remaining: 0, percentage: 100, etaMs: 0 };
     expect(limiter.snapshot().progress).toMatchObject({ ...done, completed: 0 });
@@ -161,7 +161,7 @@ describe('progress$', () => {
 });
 
 describe('the end of a limiter', () => {
-  it('completes what it tells, the last state and progress first', async () => {
+  it('completes its Observables, after the last state and progress', async () => {
     const { clock, limiter } = rig();
     const told: unknown[] = [];
     const seen = (name: string) => ({

@@ -6,7 +6,7 @@ import { rig, script } from '../../limiter/rig.ts';
 import { watch } from '../../request/harness.ts';
 
 describe('maxQueue', () => {
-  it('turns newcomers away, from streams and promises, when the queue is full', async () => {
+  it('refuses new requests of streams and promises when the queue is full', async () => {
     const { clock, limiter } = rig({ concurrency: 1, maxQueue: 2 });
     const { started, run, task, end } = script(limiter);
     run('first');
@@ -52,7 +52,7 @@ describe('maxQueue', () => {
     expectIdle(limiter);
   });
 
-  it('of 0 lets nobody wait', async () => {
+  it('of 0 lets no request wait', async () => {
     const { limiter } = rig({ concurrency: 1, maxQueue: 0 });
     const lease = await limiter.acquire();
     await expect(limiter.acquire()).rejects.toBeInstanceOf(QueueFullError);
@@ -81,7 +81,7 @@ describe('maxQueue', () => {
     expectIdle(limiter);
   });
 
-  it('drop-oldest gives up the oldest of the lowest priority', async () => {
+  it('with drop-oldest drops the oldest of the lowest priority', async () => {
     const { clock, limiter } = rig({ concurrency: 1, maxQueue: 2, overflow: 'drop-oldest' });
     const { run } = script(limiter);
     run('first');
@@ -98,7 +98,7 @@ describe('maxQueue', () => {
     ]);
   });
 
-  it('counts those who wait for the end of a backoff; those to be sent again are never dropped', async () => {
+  it('counts requests that wait for a backoff, and never drops retries', async () => {
     const { clock, limiter } = rig({ maxQueue: 1, backoff: { reopen: 'all' } });
     const answers = [{ status: 429 }, undefined];
     const retried = fate(
@@ -117,7 +117,7 @@ describe('maxQueue', () => {
 });
 
 describe('waitTimeoutMs', () => {
-  it('ends the wait of streams and promises, and tells what they waited for', async () => {
+  it('ends the wait of streams and promises, and names the gate', async () => {
     const { clock, limiter } = rig({ concurrency: 1, waitTimeoutMs: 100 });
     const held = await limiter.acquire();
     const outcomes: Outcome<number, number>[] = [];
@@ -161,7 +161,7 @@ describe('waitTimeoutMs', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('is nothing to a request that was sent, however long it waits to be sent again', async () => {
+  it('does not apply to a sent request, however long it waits for a retry', async () => {
     const { clock, limiter } = rig({ waitTimeoutMs: 100 });
     const answers = [{ status: 429, headers: { 'retry-after': '5' } }, undefined];
     const ran = fate(

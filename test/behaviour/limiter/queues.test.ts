@@ -97,7 +97,7 @@ describe('streams and promises', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('never hold more than the limits, whoever comes, goes or gives up', async () => {
+  it('never hold more than the limits, for generated arrivals and ends', async () => {
     const step = fc.record({
       kind: fc.constantFrom('run', 'acquire', 'stream', 'abort', 'finish', 'throttled'),
       bytes: fc.nat(60),

@@ -33,7 +33,7 @@ describe('recordFailure', () => {
     expect(clock.nextTimerMs).toBe(30_000);
   });
 
-  it('reads an error by its shape', async () => {
+  it('judges an error by its fields', async () => {
     const { clock, limiter } = rig(watched);
     limiter.recordFailure(tooMany(2000));
     expect(limiter.snapshot()).toMatchObject({
@@ -52,7 +52,7 @@ describe('recordFailure', () => {
     });
   });
 
-  it('throws what the classifier throws, or what is no verdict, and records nothing', () => {
+  it('throws for an error or a wrong verdict of the classifier, and records nothing', () => {
     const answers: (() => Verdict)[] = [
       () => {
         throw new Error('of the classifier');
@@ -65,7 +65,7 @@ describe('recordFailure', () => {
     expect(limiter.snapshot()).toMatchObject({ failures: 0, circuitBreaker: { failures: 0 } });
   });
 
-  it('is nothing to a limiter that minds no failures', () => {
+  it('is ignored by a limiter that counts no failures', () => {
     const { limiter } = rig();
     limiter.recordFailure(new ApiError(500));
     expect(limiter.snapshot()).toMatchObject({ state: 'running', mode: 'normal', failures: 0 });
@@ -73,7 +73,7 @@ describe('recordFailure', () => {
 });
 
 describe('recordSuccess', () => {
-  it('breaks a row of failures, and charges its tokens', () => {
+  it('ends a series of failures, and charges its tokens', () => {
     const { limiter } = rig(watched);
     limiter.recordFailure();
     limiter.recordSuccess({ tokens: 30 });
@@ -85,7 +85,7 @@ describe('recordSuccess', () => {
     });
   });
 
-  it('proves a backoff over, once its time is', async () => {
+  it('ends the probing of a backoff, once its time is over', async () => {
     const { clock, limiter } = rig({ adaptive: false });
     limiter.feedback.next({ kind: 'throttled', retryAfterMs: 100 });
     limiter.recordSuccess();
@@ -98,7 +98,7 @@ describe('recordSuccess', () => {
     expect(leases.map(({ state }) => state)).toEqual(['ok', 'ok', 'ok']);
   });
 
-  it('with nonsense records nothing', () => {
+  it('with wrong values throws, and records nothing', () => {
     const { limiter } = rig(watched);
     limiter.recordFailure();
     expect(() => limiter.recordSuccess({ tokens: -1 })).toThrow('`tokens` must be a finite number');
@@ -107,7 +107,7 @@ describe('recordSuccess', () => {
 });
 
 describe('recordTokens', () => {
-  it('charges what was used past the limiter, and makes others wait for it', async () => {
+  it('charges tokens used outside of the limiter, and makes requests wait for them', async () => {
     const { clock, limiter } = rig({ limits: { tokens: { limit: 100, windowMs: 500 } } });
     limiter.recordTokens(60);
     limiter.recordTokens(60.5);
@@ -119,7 +119,7 @@ describe('recordTokens', () => {
     expect(next.state).toBe('ok');
   });
 
-  it('is nothing to a limiter without such a limit; nonsense is refused all the same', () => {
+  it('is ignored by a limiter without such a limit, but refuses wrong values', () => {
     const { limiter } = rig({ requestsPerMinute: 5 });
     limiter.recordTokens(50);
     expect(() => limiter.recordTokens(Number.NaN)).toThrow('`tokens` must be a finite number');

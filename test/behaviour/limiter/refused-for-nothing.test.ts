@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { rig } from '../../limiter/rig.ts';
 
 describe('a request that does not fit a rate limit', () => {
-  it('is sent after all where whoever was told of it has given back enough', async () => {
+  it('is sent after all if a listener of the refusal has given back enough', async () => {
     const limits = { requests: { limit: 1, windowMs: 1_000 } };
     const { limiter } = rig({ limits, onLimit: 'fail', adaptive: false });
     const lease = await limiter.acquire();
@@ -10,7 +10,7 @@ describe('a request that does not fit a rate limit', () => {
     await expect(limiter.run(() => 'sent')).resolves.toBe('sent');
   });
 
-  it('is sent after all where whoever was told of it has raised the limit', async () => {
+  it('is sent after all if a listener of the refusal has raised the limit', async () => {
     const limits = { requests: { limit: 1, windowMs: 1_000 } };
     const { limiter } = rig({ limits, onLimit: 'fail', adaptive: false });
     await limiter.run(() => 'first');

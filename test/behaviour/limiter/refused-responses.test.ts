@@ -30,7 +30,7 @@ it('an answer to `limiter.fetch` is counted by its status', async () => {
   expect(limiter.snapshot().ended).toMatchObject({ ok: 1, failed: 1 });
 });
 
-it('`tapProgress` counts a Response that says no as failed', async () => {
+it('`tapProgress` counts a Response that is not ok as failed', async () => {
   const clock = new ManualClock();
   let failed = 0;
   const send = async (status: number) => new Response('', { status });

@@ -11,7 +11,7 @@ import { ApiError, pending, tooMany } from '../../request/harness.ts';
 const units = { limits: { units: { limit: 10, windowMs: 1000 } } };
 
 describe('run', () => {
-  it('charges the costs that are said, and waits exactly until they fit', async () => {
+  it('charges the given costs, and waits exactly until they fit', async () => {
     const { clock, limiter } = rig({
       limits: { units: { limit: 10, windowMs: 1000 }, requests: { limit: 10, windowMs: 1000 } },
     });
@@ -45,7 +45,7 @@ describe('run', () => {
     expectIdle(limiter);
   });
 
-  it('with costs of limits where there are none rejects at once', async () => {
+  it('with costs of unknown limits rejects at once', async () => {
     const { limiter } = rig();
     const ran = limiter.run(() => 1, { costs: { units: 1 } });
     await expect(ran).rejects.toBeInstanceOf(UnknownLimitError);
@@ -53,7 +53,7 @@ describe('run', () => {
     expectIdle(limiter);
   });
 
-  it('fails at once where rate limits do not let it wait, and says when to try again', async () => {
+  it("fails at once with `onLimit: 'fail'`, and says when to try again", async () => {
     const { clock, limiter } = rig({ ...units, onLimit: 'fail' });
     await limiter.run(() => 'first', { costs: { units: 10 } });
     await clock.advanceAsync(400);
@@ -86,7 +86,7 @@ describe('run', () => {
     expectIdle(limiter);
   });
 
-  it('lets no low priority starve', async () => {
+  it('does not starve low priorities', async () => {
     const { clock, limiter } = rig({ concurrency: 1, agingMs: 100 });
     const { started, run, end } = script(limiter);
     run('first');
@@ -122,7 +122,7 @@ describe('run', () => {
     expect(limiter.snapshot().tokensUsed).toBe(50);
   });
 
-  it('takes no record of nonsense, nor of an attempt that has ended', async () => {
+  it('refuses wrong recorded amounts, and ignores those of an ended attempt', async () => {
     const { limiter } = rig({ tokensPerMinute: 100 });
     const record = await limiter.run(
       (context) => {
@@ -135,7 +135,7 @@ describe('run', () => {
     expect(limiter.snapshot().tokensUsed).toBe(10);
   });
 
-  it('is not sent again once its task says so', async () => {
+  it('is not retried after `doNotRetry()` of its task', async () => {
     const { limiter } = rig({ adaptive: false });
     let calls = 0;
     const ran = limiter.run((context) => {
@@ -178,8 +178,8 @@ describe('run', () => {
   });
 });
 
-describe('what was said of a request stays as it was then', () => {
-  it('though the same options are changed, and used again', async () => {
+describe('the options of a request are copied', () => {
+  it('and later changes of the object have no effect', async () => {
     const limits = { credits: { limit: 100, windowMs: 60_000 } };
     const { clock, limiter } = rig({ concurrency: 1, tokensPerMinute: 1_000, limits });
     const options = { tokens: 0, priority: 0, costs: { credits: 0 } };

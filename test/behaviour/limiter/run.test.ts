@@ -17,7 +17,7 @@ describe('run', () => {
     expectIdle(limiter);
   });
 
-  it('starts a task at once where it may', () => {
+  it('starts a task at once if no limit binds', () => {
     const limiter = createLimiter({ clock: new ManualClock() });
     let started = false;
     void limiter.run(() => {
@@ -61,7 +61,7 @@ describe('run', () => {
     expect(await limiter.run(() => 'next')).toBe('next');
   });
 
-  it('passes a Response on that says no for good, and retries one that may not', async () => {
+  it('returns a Response with a final error, and retries others', async () => {
     const clock = new ManualClock();
     const limiter = createLimiter({ clock });
     const statuses = [429, 404];

@@ -52,7 +52,7 @@ describe('a limiter', () => {
     expect(limiter.snapshot()).toMatchObject({ state: 'cooling', progress: { percentage: 100 } });
   });
 
-  it('whose predicate says that nothing is a failure', async () => {
+  it('whose `isFailure` returns false for every error', async () => {
     const seen: string[] = [];
     const { limiter } = rig({
       concurrency: 4,
@@ -77,7 +77,7 @@ describe('a limiter', () => {
     expect(new Set(seen)).toEqual(new Set(['failed']));
   });
 
-  it('whose predicate throws goes by the default', async () => {
+  it('whose `isFailure` throws uses the default', async () => {
     const { limiter } = rig({
       circuitBreaker: { consecutiveFailures: 2 },
       isFailure: () => {
@@ -167,7 +167,7 @@ describe('a limiter', () => {
     expect(drained.state).toBe('ok');
   });
 
-  it('knows nothing of another', async () => {
+  it('shares no state with another', async () => {
     const { limiter } = rig({ circuitBreaker: { consecutiveFailures: 1 }, total: 4 });
     const other = createLimiter({ circuitBreaker: { consecutiveFailures: 1 }, total: 4 });
     await failing(limiter, 1, broken);

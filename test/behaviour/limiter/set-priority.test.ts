@@ -138,7 +138,7 @@ class World {
 }
 
 describe('setPriority', () => {
-  it('orders what waits as if it had come so, loses nothing, and books waits from the arrival', async () => {
+  it('orders waiting requests as if they had arrived so, and books waits from the arrival', async () => {
     const steps = fc.array(step, { maxLength: 150 });
     const law = fc.asyncProperty(steps, fc.boolean(), async (all, isHeard) => {
       const world = new World(isHeard);
@@ -248,7 +248,7 @@ describe('setPriority', () => {
     expectIdle(limiter);
   });
 
-  it('says which request a full queue gives up', async () => {
+  it('decides which request a full queue drops', async () => {
     const { clock, limiter } = rig({ concurrency: 1, maxQueue: 2, overflow: 'drop-oldest' });
     const { started, run, end } = script(limiter);
     run('first');

@@ -11,7 +11,7 @@ describe('two limiters with one feedback', () => {
     return { clock, feedback, one: createLimiter({ feedback }), two: createLimiter({ feedback }) };
   };
 
-  it('wait for the same backoff, each told of its own requests', async () => {
+  it('wait for the same backoff, each with events of its own requests', async () => {
     const { clock, feedback, one, two } = pair();
     const events = [listen(one), listen(two)];
     feedback.next({ kind: 'throttled', retryAfterMs: 100 });
@@ -25,7 +25,7 @@ describe('two limiters with one feedback', () => {
     expectIdle(two);
   });
 
-  it('send one probe between them, and all when it goes well', async () => {
+  it('send one probe between them, and all requests when it succeeds', async () => {
     const { clock, feedback, one, two } = pair();
     feedback.next({ kind: 'throttled', retryAfterMs: 100 });
     const scripts = [script(one), script(two)];
@@ -42,7 +42,7 @@ describe('two limiters with one feedback', () => {
     expect(started()).toHaveLength(4);
   });
 
-  it('try again with the next one where the probe is given up', async () => {
+  it('send the next probe if the first one is cancelled', async () => {
     const { clock, feedback, one, two } = pair();
     feedback.next({ kind: 'throttled', retryAfterMs: 100 });
     const controller = new AbortController();

@@ -73,7 +73,7 @@ describe('many requests that share one signal', () => {
     expect(started).toBe(1);
   });
 
-  it('are not sent again by the abort, and others take their places', async () => {
+  it('are not retried after the abort, and others take their places', async () => {
     const clock = new ManualClock();
     const limiter = createLimiter({ clock, concurrency: 2, telemetry: false, adaptive: false });
     const controller = new AbortController();

@@ -10,7 +10,7 @@ function watchState({ clock, limiter }: ReturnType<typeof rig>): string[] {
 }
 
 describe('state$', () => {
-  it('tells the state now to each who comes, then changes alone', async () => {
+  it('emits the present state to each subscriber, then only changes', async () => {
     const made = rig({ requestsPerMinute: 10, total: 5 });
     const states = watchState(made);
     for (let count = 0; count < 5; count += 1) await made.limiter.run(() => count);
@@ -21,7 +21,7 @@ describe('state$', () => {
     expect(states).toEqual(['0 running', '0 closed']);
   });
 
-  it('follows the circuit, on time, with nobody asking', async () => {
+  it('follows the circuit on time, without a request', async () => {
     const made = rig({ circuitBreaker: { consecutiveFailures: 2, openMs: 300 } });
     const { clock, limiter } = made;
     const states = watchState(made);
@@ -49,7 +49,7 @@ describe('state$', () => {
     expect(limiter.snapshot()).toMatchObject({ state: 'running', concurrency: { limit: 8 } });
   });
 
-  it('tells the worst: the end before the circuit before the adaptive limit', async () => {
+  it('emits the most serious state: closed, then the circuit, then the adaptive limit', async () => {
     const made = rig({
       concurrency: 8,
       circuitBreaker: { consecutiveFailures: 2, openMs: 50 },
@@ -74,7 +74,7 @@ describe('state$', () => {
     ]);
   });
 
-  it('says what the snapshot says, whenever it is told', async () => {
+  it('agrees with the snapshot at each emission', async () => {
     const { clock, limiter } = rig({
       concurrency: 4,
       circuitBreaker: { consecutiveFailures: 3, openMs: 70 },

@@ -7,7 +7,7 @@ import { ApiError } from '../../request/harness.ts';
 const NONE = { ok: 0, failed: 0, rejected: 0 };
 
 describe('tryAcquire', () => {
-  it('gives a lease where nobody has to wait', () => {
+  it('returns a lease if no request has to wait', () => {
     const { limiter } = rig({ concurrency: 1 });
     const lease = limiter.tryAcquire({ bytes: 10, tokens: 3 });
     expect(lease).toMatchObject({ bytes: 10, tokens: 3, isReleased: false });
@@ -24,23 +24,26 @@ describe('tryAcquire', () => {
     ['bytes', { maxBytes: 5 }, { bytes: 10 }],
     ['requests a minute', { requestsPerMinute: 1 }, {}],
     ['a pace', { pace: { intervalMs: 100 } }, {}],
-  ])('says no, and holds nothing, where there are no %s left', async (_name, options, request) => {
-    const { limiter } = rig(options);
-    const first = limiter.tryAcquire(request);
-    const before = limiter.snapshot();
-    expect(first).toBeDefined();
-    expect(limiter.tryAcquire(request)).toBeUndefined();
-    const { concurrency, byteBudget, rateLimit } = limiter.snapshot();
-    expect({ concurrency, byteBudget, rateLimit }).toEqual({
-      concurrency: before.concurrency,
-      byteBudget: before.byteBudget,
-      rateLimit: before.rateLimit,
-    });
-    first?.release();
-    expectIdle(limiter);
-  });
+  ])(
+    'returns undefined, and holds nothing, if there are no %s left',
+    async (_name, options, request) => {
+      const { limiter } = rig(options);
+      const first = limiter.tryAcquire(request);
+      const before = limiter.snapshot();
+      expect(first).toBeDefined();
+      expect(limiter.tryAcquire(request)).toBeUndefined();
+      const { concurrency, byteBudget, rateLimit } = limiter.snapshot();
+      expect({ concurrency, byteBudget, rateLimit }).toEqual({
+        concurrency: before.concurrency,
+        byteBudget: before.byteBudget,
+        rateLimit: before.rateLimit,
+      });
+      first?.release();
+      expectIdle(limiter);
+    },
+  );
 
-  it('never overtakes those who wait', async () => {
+  it('never overtakes waiting requests', async () => {
     const { clock, limiter } = rig({ limits: { units: { limit: 10, windowMs: 1000 } } });
     const held = limiter.tryAcquire({ costs: { units: 8 } });
     const large = fate(limiter.acquire({ costs: { units: 9 } }));
@@ -51,7 +54,7 @@ describe('tryAcquire', () => {
     expect(limiter.tryAcquire({ costs: { units: 1 } })).toBeDefined();
   });
 
-  it('says no during a backoff, and while its probe is out', async () => {
+  it('returns undefined during a backoff, and while its probe is in flight', async () => {
     const { clock, limiter } = rig({ adaptive: false });
     limiter.feedback.next({ kind: 'throttled', retryAfterMs: 50 });
     expect(limiter.tryAcquire()).toBeUndefined();
@@ -70,7 +73,7 @@ describe('tryAcquire', () => {
     expectIdle(limiter);
   });
 
-  it('says no while the circuit is open', async () => {
+  it('returns undefined while the circuit is open', async () => {
     const { clock, limiter } = rig({ circuitBreaker: { consecutiveFailures: 1, openMs: 10 } });
     await failing(limiter, 1, new ApiError(500));
     expect(limiter.tryAcquire()).toBeUndefined();
@@ -82,7 +85,7 @@ describe('tryAcquire', () => {
     expect(limiter.snapshot().circuitBreaker?.state).toBe('closed');
   });
 
-  it('says no where requests would fail at once for a rate limit', () => {
+  it('returns undefined if requests would fail at once for a rate limit', () => {
     const { limiter } = rig({ requestsPerMinute: 1, onLimit: 'fail' });
     expect(limiter.tryAcquire()).toBeDefined();
     expect(limiter.tryAcquire()).toBeUndefined();
@@ -108,7 +111,7 @@ describe('tryAcquire', () => {
     expectIdle(limiter);
   });
 
-  it('that says no is no request: it is neither progress nor a rejection', () => {
+  it('that returns undefined counts neither for progress nor as a rejection', () => {
     const { limiter } = rig({ concurrency: 1, total: 10 });
     const events = listen(limiter);
     limiter.tryAcquire();

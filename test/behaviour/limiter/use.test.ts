@@ -27,7 +27,7 @@ it('a body of use that throws counts as failed, and a 429 begins throttled mode'
   expect(limiter.snapshot()).toMatchObject({ ended: { ok: 0, failed: 1 }, mode: 'throttled' });
 });
 
-it('one whose signal aborts while its body runs is cancelled', async () => {
+it('a use whose signal aborts while its body runs counts as cancelled', async () => {
   const limiter = createLimiter({ clock: new ManualClock() });
   const controller = new AbortController();
   const used = limiter.use(
@@ -41,7 +41,7 @@ it('one whose signal aborts while its body runs is cancelled', async () => {
   expect(limiter.snapshot().ended).toMatchObject({ ok: 0, failed: 0, cancelled: 1 });
 });
 
-it('a limiter that is closed tells how many requests are still to end', async () => {
+it('the event `closed` has the number of unfinished requests', async () => {
   const clock = new ManualClock();
   const limiter = createLimiter({ clock, concurrency: 2 });
   const told: unknown[] = [];
@@ -59,7 +59,7 @@ it('a limiter that is closed tells how many requests are still to end', async ()
   expect(told.at(-1)).toMatchObject({ kind: 'drained' });
 });
 
-it('one that is closed while nothing is left drains without a word of it', () => {
+it('a limiter that is closed without requests drains without an event', () => {
   const limiter = createLimiter({ clock: new ManualClock() });
   const told: string[] = [];
   limiter.events$.subscribe(({ kind }) => told.push(kind));
@@ -67,7 +67,7 @@ it('one that is closed while nothing is left drains without a word of it', () =>
   expect(told).toEqual(['closed', 'drained']);
 });
 
-it('of a total of 0 no milestone is told', async () => {
+it('a total of 0 emits no milestone', async () => {
   const limiter = createLimiter({ clock: new ManualClock(), total: 0 });
   const told: string[] = [];
   limiter.events$.subscribe(({ kind }) => told.push(kind));

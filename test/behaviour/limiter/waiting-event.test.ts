@@ -11,7 +11,7 @@ function waitsOf(limiter: ReturnType<typeof createLimiter>) {
   return told;
 }
 
-it('the beginning of a wait tells the limit, the place, how many wait, and until when', async () => {
+it('the event of a wait has the limit, the position, the number of waiting requests, and its end', async () => {
   const clock = new ManualClock();
   const limiter = createLimiter({ clock, limits: { requests: { limit: 1, windowMs: 60_000 } } });
   const told = waitsOf(limiter);
@@ -24,7 +24,7 @@ it('the beginning of a wait tells the limit, the place, how many wait, and until
   ]);
 });
 
-it('one for a slot has no time, and one of higher priority is the first', async () => {
+it('a wait for a slot has no end, and a request of higher priority is the first', async () => {
   const clock = new ManualClock();
   const limiter = createLimiter({ clock, concurrency: 1 });
   const told = waitsOf(limiter);
@@ -39,7 +39,7 @@ it('one for a slot has no time, and one of higher priority is the first', async 
   await clock.advanceAsync(100);
 });
 
-it('the hook `queued` tells of each request that has to wait, and of the gate, as its wait begins', async () => {
+it('the hook `queued` gets each request that has to wait, and the gate, when its wait begins', async () => {
   const clock = new ManualClock();
   const queued: unknown[] = [];
   const instrumentation: Instrumentation = {

@@ -25,11 +25,11 @@ async function bytesOf(call: Call): Promise<number> {
 
 describe('a call that waits', () => {
   // First: what Node keeps for each promise from then on stays, once a storage has been in use.
-  it('costs 240 bytes at the most where no AsyncLocalStorage is in use', async () => {
+  it('costs at most 240 bytes without AsyncLocalStorage', async () => {
     expect(await leastBytes(240, () => bytesOf((run) => void run()))).toBeLessThan(240);
   });
 
-  it('costs 320 bytes at the most where one is', async () => {
+  it('costs at most 320 bytes with AsyncLocalStorage', async () => {
     const storage = new AsyncLocalStorage<number>();
     const call: Call = (run, index) => void storage.run(index, run);
     expect(await leastBytes(320, () => bytesOf(call))).toBeLessThan(320);

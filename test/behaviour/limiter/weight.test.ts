@@ -14,7 +14,7 @@ import { rig, script } from '../../limiter/rig.ts';
 import { type Pending, pending } from '../../request/harness.ts';
 
 describe('the weight of a request', () => {
-  it('takes so many slots, all or none, and lighter ones that come later do not overtake', async () => {
+  it('takes that many slots, all or none, and later lighter requests do not overtake', async () => {
     const { clock, limiter } = rig({ concurrency: 4 });
     const { started, run, end } = script(limiter);
     run('a');
@@ -36,7 +36,7 @@ describe('the weight of a request', () => {
     expectIdle(limiter);
   });
 
-  it('above the limit is an error at once, however the request comes, and while others wait', async () => {
+  it('above the limit is an error at once, for every kind of request, and while others wait', async () => {
     const { clock, limiter } = rig({ concurrency: 2 });
     const held = await limiter.acquire({ weight: 2 });
     const waiting = fate(limiter.acquire());
@@ -76,7 +76,7 @@ describe('the weight of a request', () => {
     expectIdle(limiter);
   });
 
-  it('goes alone where a limit that adapts is below it', async () => {
+  it('above an adaptive limit sends the request alone', async () => {
     const adaptive = { strategy: 'rate', initialLimit: 2 } as const;
     const { clock, limiter } = rig({ concurrency: 8, adaptive });
     const first = await limiter.acquire();

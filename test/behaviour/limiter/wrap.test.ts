@@ -51,7 +51,7 @@ describe('a wrapped function', () => {
     expectIdle(limiter);
   });
 
-  it('says the same of each request, or what a function says of the arguments', async () => {
+  it('has the same options for each request, or those that a function returns', async () => {
     const { limiter } = rig({ limits: { tokens: { limit: 100, windowMs: 1000 } } });
     const call = pending<void>();
     const same = limiter.wrap(() => call.promise, { bytes: 5, tokens: 7 });
@@ -87,7 +87,7 @@ describe('a wrapped function', () => {
     await expect(waits).resolves.toBe('sent');
   });
 
-  it('rejects, and does not throw, where the options function throws or says nonsense', async () => {
+  it('rejects, and does not throw, if the options function throws or returns wrong options', async () => {
     const { limiter } = rig();
     let calls = 0;
     const send = () => {
@@ -104,7 +104,7 @@ describe('a wrapped function', () => {
     expectIdle(limiter);
   });
 
-  it('with nonsense is refused when it is wrapped', () => {
+  it('with wrong options throws when it is wrapped', () => {
     const { limiter } = rig();
     const wrap = (fn: unknown, options?: unknown) => () =>
       limiter.wrap(fn as () => void, options as () => object);

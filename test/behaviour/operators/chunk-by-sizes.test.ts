@@ -18,7 +18,7 @@ function chunksOf(items: readonly Sized<number>[], options?: ChunkOptions): Chun
 const lengths = (sizes: readonly number[], options?: ChunkOptions) =>
   chunksOf(sized(sizes), options).map(({ value, reason }) => `${value.length} ${reason}`);
 
-describe('chunks of data (seed 002: at most 1024 items and 5,000,000 bytes)', () => {
+describe('chunks of at most 1024 items and 5,000,000 bytes', () => {
   test.each([
     ['nothing', [], []],
     ['one item', [10], ['1 complete']],
@@ -51,7 +51,7 @@ describe('chunks of data (seed 002: at most 1024 items and 5,000,000 bytes)', ()
   });
 });
 
-test('any data: nothing lost, nothing doubled, in order, as full as can be, never empty', () => {
+test('chunks of any data lose and double nothing, keep the order, and are full and never empty', () => {
   const script = fc.record({
     sizes: fc.array(fc.nat({ max: 12 }), { maxLength: 40 }),
     maxItems: fc.integer({ min: 1, max: 5 }),
@@ -79,7 +79,7 @@ test('any data: nothing lost, nothing doubled, in order, as full as can be, neve
 });
 
 describe('a source that is synchronous or re-entrant', () => {
-  test('an endless one stops as soon as nobody listens', () => {
+  test('that is endless stops as soon as it is unsubscribed', () => {
     let pulled = 0;
     const items = function* () {
       for (;;) {
@@ -106,7 +106,7 @@ describe('a source that is synchronous or re-entrant', () => {
     expect(seen).toEqual([[0]]);
   });
 
-  test('what comes in while a chunk is handed on goes into the next, in order', () => {
+  test('items that arrive while a chunk is emitted go into the next one, in order', () => {
     const source = new Subject<Sized<number>>();
     const seen: number[][] = [];
     source.pipe(chunkBy({ maxItems: 2 })).subscribe(({ value }) => {
@@ -119,7 +119,7 @@ describe('a source that is synchronous or re-entrant', () => {
     expect(seen).toEqual([[10, 11], [0, 1], [2]]);
   });
 
-  test('what comes in while an overflowing chunk is handed on keeps its place', () => {
+  test('items that arrive while an overflowing chunk is emitted keep their place', () => {
     const source = new Subject<Sized<number>>();
     const seen: number[][] = [];
     source.pipe(chunkBy({ maxBytes: 5 })).subscribe(({ value }) => {
@@ -131,12 +131,12 @@ describe('a source that is synchronous or re-entrant', () => {
     expect(seen).toEqual([[1], [2, 3]]);
   });
 
-  test('a chunk handed on is not changed by what comes later', () => {
+  test('an emitted chunk is not changed by later items', () => {
     const chunks = chunksOf(sized([1, 1, 1]), { maxItems: 1 });
     expect(chunks.map(({ value }) => value)).toEqual([[0], [1], [2]]);
   });
 
-  test('a hundred thousand items take no stack', () => {
+  test('a hundred thousand items do not grow the stack', () => {
     let count = 0;
     from(sized(Array(100_000).fill(1)))
       .pipe(chunkBy({ maxItems: 1 }))

@@ -16,7 +16,7 @@ describe('a stream of concurrencies', () => {
     });
   });
 
-  test('lets the holders finish when it falls, and admits nobody until fewer are in flight', () => {
+  test('lets the holders finish when it falls, and admits no request until fewer are in flight', () => {
     marbles(({ cold, expectObservable }, clock) => {
       const limits = cold<number>('3-1', { 3: 3, 1: 1 });
       const results = cold('(abcde|)').pipe(
@@ -52,7 +52,7 @@ describe('a stream of concurrencies', () => {
     expect(seen).toEqual([0, 1, 2, 3, 4]);
   });
 
-  test('is let go of on complete, error and unsubscribe', () => {
+  test('is unsubscribed on complete, error and unsubscribe', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       for (const [source, unsubscribe, end] of [
         ['---|', undefined, '^--!'],
@@ -69,7 +69,7 @@ describe('a stream of concurrencies', () => {
 });
 
 describe('a stream of byte budgets', () => {
-  test('admits at once when it rises, and nobody when it falls', () => {
+  test('admits at once when it rises, and no request when it falls', () => {
     marbles(({ cold, expectObservable }, clock) => {
       const limits = cold<number>('x-y-z', { x: 0, y: 2, z: 0 });
       const results = cold('(abcde)').pipe(
@@ -114,7 +114,7 @@ describe('a wrong limit', () => {
     );
   });
 
-  test('of bytes too; none is one', () => {
+  test('errors the stream for bytes too, also if none is emitted', () => {
     const budget = (maxBytes: Observable<number>) => byteBudget<number>({ maxBytes });
     expect(failureOf(of(-1), budget)).toEqual(
       new RangeError('`maxBytes` must be an integer >= 0, got -1'),
@@ -122,14 +122,14 @@ describe('a wrong limit', () => {
     expect(failureOf(of(0), budget)).toBeUndefined();
   });
 
-  test('that is no number names what it got', () => {
+  test('that is not a number is quoted in the error', () => {
     const limits = of('7' as unknown as number);
     expect(failureOf(limits, (concurrency) => concurrencyLimit({ concurrency }))).toEqual(
       new TypeError('`concurrency` must be an integer >= 1, got "7"'),
     );
   });
 
-  test('at once: the source is not subscribed to', () => {
+  test('errors at once, and the source is not subscribed', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }, clock) => {
       const error = new RangeError('`concurrency` must be an integer >= 1, got 0');
       const source = cold('a');

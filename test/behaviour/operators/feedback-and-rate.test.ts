@@ -121,7 +121,7 @@ describe('the wait that an answer names closes the gate of a feedback', () => {
     expect(feedback.epoch).toBe(1);
   });
 
-  it('however short where somebody else pushes it', async () => {
+  it('however short if it is pushed from outside', async () => {
     const { clock, feedback, limiter } = make();
     feedback.next({ kind: 'throttled', retryAfterMs: 100 });
     const told = fate(limiter.run(() => 1));
@@ -131,7 +131,7 @@ describe('the wait that an answer names closes the gate of a feedback', () => {
     expect(told.value).toBe(1);
   });
 
-  it('of one limiter by its own way, whatever the way of another', async () => {
+  it('by the rules of each limiter, for limiters with different `adaptive`', async () => {
     const { clock, feedback, limiter } = make();
     const fixed = createLimiter({ feedback, adaptive: false });
     await ways['a lease'](limiter, tooMany(500));

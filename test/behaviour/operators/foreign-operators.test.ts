@@ -119,7 +119,7 @@ describe('an operator between two gates', () => {
     });
   });
 
-  test('that switches: who is switched away from is reclaimed, the last one is sent', () => {
+  test('that switches: dropped tickets are reclaimed, the last one is sent', () => {
     marbles(({ cold, expectObservable }, clock) => {
       const results = cold('ab-c---------d|').pipe(
         concurrencyLimit({ concurrency: 3, clock, reclaimAfterMs: 8 }),
@@ -131,7 +131,7 @@ describe('an operator between two gates', () => {
     });
   });
 
-  test('that takes what it needs: who waits is let go of, who is sent comes back', () => {
+  test('that takes some: waiting requests are cancelled, sent ones are settled', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }, clock) => {
       const source = cold('(abc)');
       const results = source.pipe(
@@ -168,7 +168,7 @@ describe('an operator between two gates', () => {
     expect([instrumentation.open, source.observed]).toEqual([0, false]);
   });
 
-  test('that shares with one that has ended already: it is told how', () => {
+  test('that shares with a pipeline that has ended: the error says how the ticket ended', () => {
     const source = new Subject<string>();
     const shared = source.pipe(concurrencyLimit(), share());
     const seen: unknown[] = [];

@@ -38,7 +38,7 @@ describe.each(Object.entries(gates))('%s', (name, gate) => {
     expect(seen).toEqual([...Array(100).keys(), 'done']);
   });
 
-  test('stops an endless source in the turn in which nobody listens any more', () => {
+  test('stops an endless source in the turn in which it is unsubscribed', () => {
     const clock = new ManualClock();
     let pulled = 0;
     const endless = function* () {
@@ -71,7 +71,7 @@ describe.each(Object.entries(gates))('%s', (name, gate) => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test('keeps the order where next calls next', () => {
+  test('keeps the order if next calls next', () => {
     const source = new Subject<number>();
     const seen: number[] = [];
     let inFlight = 0;
@@ -94,7 +94,7 @@ describe.each(Object.entries(gates))('%s', (name, gate) => {
     expect(seen).toEqual([0, 1, 2, 3]);
   });
 
-  test('completes inside next, after all who wait', () => {
+  test('completes inside next, after all waiting requests', () => {
     const source = new Subject<number>();
     const seen: unknown[] = [];
     source
@@ -115,7 +115,7 @@ describe.each(Object.entries(gates))('%s', (name, gate) => {
     expect(seen.slice(0, -1)).toEqual([0, 1, 2]);
   });
 
-  test('errors inside next, and hands nothing on then', () => {
+  test('errors inside next, and emits nothing afterwards', () => {
     const clock = new ManualClock();
     const source = new Subject<number>();
     const seen: unknown[] = [];
@@ -135,7 +135,7 @@ describe.each(Object.entries(gates))('%s', (name, gate) => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test('arms no timer where everything is taken over at once', () => {
+  test('sets no timer if every ticket is taken at once', () => {
     const clock = new ManualClock();
     let armed = 0;
     const setTimer = clock.setTimer.bind(clock);

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { throttle } from '../../../src/index.ts';
 import { openGates } from '../../../src/request/request-gate.ts';
 
-it('a stream that was given up before it began is shown nowhere, and leaves nothing open', () => {
+it('a stream that is unsubscribed before it begins is not shown, and leaves nothing open', () => {
   const subscriber = new Subscriber<number>();
   subscriber.unsubscribe();
   let open = 0;

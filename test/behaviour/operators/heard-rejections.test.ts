@@ -23,8 +23,8 @@ function sending() {
   return { clock, feedback, limiter, run, sent: () => sent };
 }
 
-describe('what others say of the provider', () => {
-  it('is learned from: rejections lower the rate as own ones do', async () => {
+describe('feedback that is pushed from outside', () => {
+  it('teaches the rate: rejections lower it as own ones do', async () => {
     const { feedback, limiter, run } = sending();
     await run(2_000);
     expect(limiter.snapshot().adaptive).toMatchObject({ origin: 'start' });
@@ -37,7 +37,7 @@ describe('what others say of the provider', () => {
     expect(adaptive).not.toMatchObject({ perSecond: Number.POSITIVE_INFINITY });
   });
 
-  it('counts as one closure, and not as an outage, where many say it at once', async () => {
+  it('counts as one closure, and not as an outage, if many are pushed at once', async () => {
     const { feedback, limiter, run, clock, sent } = sending();
     await run(2_000);
     for (let each = 0; each < 20; each += 1) {
@@ -52,7 +52,7 @@ describe('what others say of the provider', () => {
     expect(limiter.snapshot().concurrency.inFlight).toBe(0);
   });
 
-  it('is learned from where it is recorded at the limiter, too', async () => {
+  it('teaches the rate if it is recorded at the limiter, too', async () => {
     const { limiter, run } = sending();
     await run(2_000);
     for (let stop = 0; stop < 3; stop += 1) {
@@ -62,7 +62,7 @@ describe('what others say of the provider', () => {
     expect(limiter.snapshot().adaptive).toMatchObject({ origin: 'learned' });
   });
 
-  it('stops nothing for good, whatever it is', async () => {
+  it('never stops requests for good, for generated feedback', async () => {
     const anything = fc.constantFrom(Number.NaN, -1, 0, 5, 'ten', undefined, null);
     const said = fc.record({
       kind: fc.constantFrom('ok', 'throttled', 'overloaded', 'failed'),

@@ -20,7 +20,7 @@ describe('tickets on their way', () => {
     return feedback;
   };
 
-  test('are let go of on unsubscribe and on error', () => {
+  test('are settled on unsubscribe and on error', () => {
     for (const end of ['unsubscribe', 'error'] as const) {
       const clock = new ManualClock();
       const instrumentation = new Books();
@@ -99,7 +99,7 @@ describe('tickets on their way', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test('keep the process alive where somebody of another stream may wait for them', () => {
+  test('keep the process alive if requests of another stream may wait for them', () => {
     const clock = new ManualClock();
     const kept: boolean[] = [];
     const setTimer = clock.setTimer.bind(clock);

@@ -134,7 +134,7 @@ describe.each(Object.keys(routes))('%s, interrupted at every step', (route) => {
   });
 });
 
-test('who leaves the queue of a shared limiter leaves it at once, while others hold the slots', () => {
+test('a request leaves the queue of a shared limiter at once, while others hold the slots', () => {
   const { limiter, clock, held } = rig();
   const seen: string[] = [];
   const send = (value: string) =>

@@ -105,7 +105,7 @@ test.each(Object.keys(inputs))('project may return: %s', async (name) => {
   await expectTheSame([name, name, name], 2);
 });
 
-test('inputs of every kind, side by side, come out as from mergeMap, turn by turn', async () => {
+test('inputs of every kind are emitted as by mergeMap, turn by turn', async () => {
   const name = fc.oneof(
     { weight: 9, arbitrary: fc.constantFrom(...harmless) },
     { weight: 1, arbitrary: fc.constantFrom(...Object.keys(inputs)) },

@@ -42,7 +42,7 @@ describe.each(Object.entries(ways))('%s', (_name, way) => {
     ['when the source completes inside callbacks', ['complete' as const]],
     ['when the source fails inside callbacks', ['error' as const]],
     ['whatever callbacks do', ['push', 'push', 'complete', 'error', 'unsubscribe'] as const],
-  ])('notifies, subscribes and unsubscribes as mergeMap does, %s', (_when, does) => {
+  ])('emits, subscribes and unsubscribes as mergeMap does, %s', (_when, does) => {
     fc.assert(
       fc.property(scenario(...does), (script) => {
         const expected = withoutAfterlife(play(script, merged));

@@ -27,7 +27,7 @@ describe('context.observe', () => {
     ['what withResponse() gives', () => ({ data: {}, response: { headers: headers(2) } })],
     ['Headers', () => new Headers(headers(2))],
     ['a record of headers', () => headers(2)],
-  ])('reads the limits of %s, and gives it back', async (_, make) => {
+  ])('reads the limits of %s, and returns it', async (_, make) => {
     const answer = make();
     const origin = await originAfter(async (context) => {
       expect(context.observe(answer)).toBe(answer);
@@ -36,7 +36,7 @@ describe('context.observe', () => {
     expect(origin).toBe('headers');
   });
 
-  it('reads them where the attempt then fails, too', async () => {
+  it('reads the limits if the attempt then fails, too', async () => {
     const fail = async (context: AttemptContext) => {
       context.observe(headers(2));
       throw Object.assign(new Error('no'), { status: 400 });
@@ -53,7 +53,7 @@ describe('context.observe', () => {
     expect(told).toMatchObject([[{ unit: 'requests', limit: 600, remaining: 2 }]]);
   });
 
-  it('leaves alone what says nothing', async () => {
+  it('ignores values without limits and usage', async () => {
     const answers = [undefined, null, 5, 'text', {}, [], new Headers(), { headers: 'none' }];
     const origin = await originAfter(async (context) => {
       for (const answer of answers) expect(context.observe(answer)).toBe(answer);
@@ -61,7 +61,7 @@ describe('context.observe', () => {
     expect(origin).toBe('start');
   });
 
-  it('keeps the limits of an answer where the next one tells none', async () => {
+  it('keeps the limits of an answer if the next one reports none', async () => {
     const origin = await originAfter(async (context) => {
       context.observe(headers(2));
       context.observe({ usage: { total_tokens: 3 } });
@@ -87,7 +87,7 @@ describe('context.observe', () => {
     ).toBe(9);
   });
 
-  it('is too late when the attempt has ended', async () => {
+  it('has no effect after the attempt has ended', async () => {
     const kept: AttemptContext[] = [];
     const limiter = createLimiter({ tokensPerMinute: 1_000 });
     await limiter.run(async (context) => void kept.push(context), { tokens: 5 });

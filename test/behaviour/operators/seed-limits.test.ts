@@ -40,7 +40,7 @@ async function burst(count: number, tokens: number) {
   return { sent, counted };
 }
 
-describe('10,000 requests and 2,000,000 tokens a minute (seed: 001)', () => {
+describe('10,000 requests and 2,000,000 tokens a minute', () => {
   it('with 1,500 tokens each: the tokens bind, exactly, in every interval of a minute', async () => {
     const { sent } = await burst(5_000, 1_500);
     const each = sent.map(({ at }) => ({ at, cost: 1_500 }));
@@ -101,8 +101,8 @@ function sending(options: Parameters<typeof gateOpener>[0], clock: CountedClock[
   return { opened, source, seen, outcomes };
 }
 
-describe('10 rapid requests with 6 a minute (seed: 003)', () => {
-  it('says how many wait and until when, and what each has waited', () => {
+describe('10 rapid requests with 6 a minute', () => {
+  it('reports how many wait, until when, and how long each has waited', () => {
     const { clock } = new CountedClock();
     const { opened, source, outcomes } = sending({ requestsPerMinute: 6 }, clock);
     const look = () => {
@@ -149,7 +149,7 @@ describe('10 rapid requests with 6 a minute (seed: 003)', () => {
     expect(used()).toBe(1);
   });
 
-  it('holds nothing, charges nothing and arms nothing when those that wait leave', () => {
+  it('holds and charges nothing, and has no timer, when waiting requests leave', () => {
     const { clock } = new CountedClock();
     const options = { requestsPerMinute: 2, waitTimeoutMs: 9e6, maxQueue: 9, adaptive: 'failures' };
     const { opened, source, seen } = sending(options as Parameters<typeof gateOpener>[0], clock);

@@ -75,7 +75,7 @@ describe('an adaptive limit in throttle', () => {
 });
 
 describe('the timer of an adaptive limit', () => {
-  it('keeps no process alive, as nobody waits for it', () => {
+  it('does not keep the process alive, as no request waits for it', () => {
     const clock = new ManualClock();
     const kept: (boolean | undefined)[] = [];
     const noting: Clock = {

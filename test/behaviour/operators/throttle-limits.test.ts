@@ -34,7 +34,7 @@ describe('the limits of throttle', () => {
     expect(times).toEqual([0, 0, 30, 30, 60]);
   });
 
-  it('refuse a request that no wait would help, and no other', () => {
+  it('refuse a request that can never fit, and no other', () => {
     const { ended } = sent(4, {
       requestsPerMinute: 10,
       costs: (value): Record<string, number> =>
@@ -133,7 +133,7 @@ describe('queues in throttle', () => {
     expect(times).toEqual([0, 30, 20, 10]);
   });
 
-  it('turn away what is too much, and what waits too long, and leave no timer', () => {
+  it('refuse too many requests, and those that wait too long, and leave no timer', () => {
     const limits = { requests: { limit: 1, windowMs: 1_000 } };
     const full = sent(4, { limits, maxQueue: 2 });
     expect(full.ended()).toEqual(['ok', 'QUEUE_FULL']);

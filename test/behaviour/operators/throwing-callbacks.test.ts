@@ -41,7 +41,7 @@ describe('project', () => {
     expect(source.observed).toBe(false);
   });
 
-  test('that throws what looks like a 429 is asked again', () => {
+  test('that throws an error with status 429 is called again', () => {
     const { limiter, clock, held } = rig();
     const seen = watch(
       of('a').pipe(
@@ -56,7 +56,7 @@ describe('project', () => {
     expect(held()).toEqual(NOTHING);
   });
 
-  test('that throws makes an outcome of it, and the stream goes on', () => {
+  test('that throws gives a failed outcome, and the stream goes on', () => {
     const { limiter, held } = rig();
     const seen = watch(
       of(1, 2).pipe(
@@ -92,7 +92,7 @@ describe('an estimator', () => {
   });
 });
 
-describe('a probe', () => {
+describe('an instrumentation', () => {
   afterEach(() => vi.restoreAllMocks());
 
   test.each([
@@ -104,7 +104,7 @@ describe('a probe', () => {
     'backoff',
     'settled',
   ] satisfies (keyof Instrumentation)[])(
-    'that throws in `%s` is warned of once and disturbs nobody',
+    'that throws in `%s` causes one warning, and affects no request',
     (method) => {
       const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
       const { limiter, clock, held } = rig({
@@ -164,7 +164,7 @@ describe('downstream', () => {
     config.onUnhandledError = null;
   });
 
-  test('an operator that throws ends the stream, and nothing stays', () => {
+  test('an operator that throws ends the stream, and nothing is held', () => {
     const { limiter, clock, held } = rig();
     const results = of(1, 2, 3).pipe(
       limiter.throttle((v) => answer(clock, 1, v)),

@@ -39,7 +39,7 @@ function coolingCore() {
 }
 
 describe('a cooling policy', () => {
-  it('holds nobody back', () => {
+  it('holds no request back', () => {
     const { policy, attempt } = coolingCore();
     attempt(0, { kind: 'failed' });
     attempt(0, { kind: 'failed' });
@@ -111,7 +111,7 @@ function gradientCore(per: 'request' | 'token' = 'request') {
 }
 
 describe('a gradient policy', () => {
-  it('holds nobody back', () => {
+  it('holds no request back', () => {
     expect(gradientCore().policy.wait()).toBe(0);
   });
 

@@ -14,7 +14,7 @@ function reopening(): Backoff {
 const mayPass = (backoff: Backoff, now: number) => backoff.wait(demand(), now) === 0;
 
 describe('a backoff that reopens with a probe', () => {
-  it('lets one request through, and all when that has gone well', () => {
+  it('admits one request, and all others when it has succeeded', () => {
     const backoff = reopening();
     expect(backoff.snapshot(1_000).state).toBe('probing');
     const probe = backoff.take(demand(), 1_000);
@@ -107,7 +107,7 @@ describe('a backoff that reopens with a probe', () => {
 });
 
 describe('a backoff that reopens for all', () => {
-  it('lets everyone through at its end', () => {
+  it('admits all requests at its end', () => {
     const backoff = new Backoff('all', 10_000);
     backoff.reject(1_000, 0, 0);
     expect(backoff.snapshot(1_000).state).toBe('open');

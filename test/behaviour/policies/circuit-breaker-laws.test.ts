@@ -144,7 +144,7 @@ function play(breaker: CircuitBreaker, model: Model, script: readonly Step[]) {
 }
 
 describe('the circuit breaker, in any interleaving', () => {
-  it('does what the rules say, and tells each transition once', () => {
+  it('follows the rules, and reports each transition once', () => {
     fc.assert(
       fc.property(options, fc.array(steps, { maxLength: 120, size: 'max' }), (given, script) => {
         const { consecutiveFailures, openMs, halfOpenProbes } = given;

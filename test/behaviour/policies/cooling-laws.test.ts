@@ -93,7 +93,7 @@ function byTheRules({ maxLimit, initialLimit, failures }: Script): string[] {
 }
 
 describe('cooling, for any failures at any times', () => {
-  it('does what the rules say', () => {
+  it('follows the rules', () => {
     fc.assert(
       fc.property(scripts, (script) => {
         const cooling = open(script);
@@ -105,7 +105,7 @@ describe('cooling, for any failures at any times', () => {
     );
   });
 
-  it('tells the same whether a timer drives it or the next failure does', () => {
+  it('reports the same if a timer drives it or the next failure', () => {
     fc.assert(
       fc.property(scripts, (script) => {
         const lazy = open(script);

@@ -74,7 +74,7 @@ function aborted(call: (url: string, signal: AbortSignal) => Promise<unknown>): 
   };
 }
 
-describe('a request that is broken off while the body of an answer that says no comes', () => {
+describe('a request that is aborted while the body of an error arrives', () => {
   it.each(Object.entries(FORMS))('leaves no rejection unhandled: %s', async (_form, send) => {
     const { url, seen } = await serve(lateBody);
     for (let n = 0; n < MOMENTS; n += 1) {

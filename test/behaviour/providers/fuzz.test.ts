@@ -13,9 +13,9 @@ import { LONG_MS, runs } from '../../support/runs.ts';
 
 const RUNS = runs(10_000);
 
-describe('whatever a provider says', () => {
+describe('for generated answers of a provider', () => {
   it(
-    'an error has a verdict that makes sense',
+    'an error has a valid verdict',
     () => {
       let waits = 0;
       fc.assert(
@@ -30,7 +30,7 @@ describe('whatever a provider says', () => {
   );
 
   it(
-    'headers tell of limits that make sense, or of none',
+    'headers give valid limits, or none',
     () => {
       let told = 0;
       fc.assert(
@@ -47,7 +47,7 @@ describe('whatever a provider says', () => {
   );
 
   it(
-    'results tell what they used and carry, or nothing',
+    'results give valid usage and limits, or none',
     () => {
       const usage = fc.dictionary(
         fc.constantFrom('input_tokens', 'prompt_tokens', 'total_tokens', 'outputTokens', 'x'),
@@ -67,7 +67,7 @@ describe('whatever a provider says', () => {
   );
 
   it(
-    'nobody waits above the cap',
+    'no wait exceeds the cap',
     async () => {
       const waits: number[] = [];
       const attempt = async (error: unknown) => {
@@ -102,7 +102,7 @@ describe('whatever a provider says', () => {
   );
 });
 
-describe('a time that has passed or is none', () => {
+describe('a past or invalid time', () => {
   const NONE = [
     '',
     ' ',

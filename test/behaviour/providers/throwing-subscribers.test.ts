@@ -13,7 +13,7 @@ describe('a subscriber that throws', () => {
     config.onUnhandledError = null;
   });
 
-  it('disturbs neither the backoff nor the others', async () => {
+  it('affects neither the backoff nor the other subscribers', async () => {
     const clock = new ManualClock();
     const feedback = new FeedbackSubject({ clock });
     const heard: string[] = [];

@@ -100,7 +100,7 @@ function checkRest(chain: Chain): void {
 
 describe('a chain of slots, bytes and backoff', () => {
   it.each(['probe', 'all'] as const)(
-    'holds no more than it may, in order, and nothing in the end: reopening with %s',
+    'keeps its limits and the order, and holds nothing at the end: reopening with %s',
     (reopen) => {
       const count = stepCount(`chain at rest, ${reopen}`);
       fc.assert(
@@ -125,7 +125,7 @@ describe('a chain of slots, bytes and backoff', () => {
   );
 
   it.each(['probe', 'all'] as const)(
-    'lets everyone pass in the end who is answered well: reopening with %s',
+    'admits every request in the end: reopening with %s',
     (reopen) => {
       const count = stepCount(`chain to the end, ${reopen}`);
       fc.assert(

@@ -40,7 +40,7 @@ describe('a gate with a long queue', () => {
   });
 
   it.each(['with', 'without'])(
-    'goes on with those that come back when they end, %s a ticket',
+    'admits requests that come back when they end, %s a ticket',
     (how) => {
       const { gate, slots, ticket } = slotGate(1);
       let left = 100_000;
@@ -73,7 +73,7 @@ describe('a gate with a long queue', () => {
     },
   );
 
-  it('skips 100,000 that cannot be had, without recursion', () => {
+  it('skips 100,000 refused requests, without recursion', () => {
     const { gate, slots, ticket, clock } = slotGate(1);
     const gone = new LateWaiter(() => {
       if (!gone.gone) {

@@ -32,7 +32,7 @@ describe('the memory of a Fifo', () => {
     expect(left).toBeLessThan(500 * KB);
   });
 
-  it('is given back when they die, though nobody asks for the head', async () => {
+  it('is released when waiters are cancelled, even if the head is not read', async () => {
     const left = await leastBytes(500 * KB, () => {
       const before = aliveBytes();
       const owner = { cancelled: false };
@@ -60,7 +60,7 @@ describe('the memory of a Fifo', () => {
     expect(growth).toBeLessThan(500 * KB);
   });
 
-  it('keeps nothing alive that has passed', async () => {
+  it('keeps no passed waiter alive', async () => {
     const fifo = new Fifo<object, Owner>((_, { cancelled }) => cancelled);
     const owner = { cancelled: false };
     const growth = await leastGrowth(500 * KB, () => {

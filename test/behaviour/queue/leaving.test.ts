@@ -36,7 +36,7 @@ describe('a waiter that leaves', () => {
     ['the head', 0, [2, 3, 4]],
     ['the middle', 1, [1, 3, 4]],
     ['the tail', 3, [1, 2, 3]],
-  ])('%s disturbs nobody else', (_where, at, expected) => {
+  ])('%s affects no other waiter', (_where, at, expected) => {
     const { gate, holder, order, leave, slots } = queueOf(4);
     leave(at);
     expect(gate.snapshot().waiting).toBe(3);
@@ -46,14 +46,14 @@ describe('a waiter that leaves', () => {
     expect(gate.snapshot().waiting).toBe(0);
   });
 
-  it('is not told of anything any more', () => {
+  it('gets no further calls', () => {
     const { holder, leave, waiters } = queueOf(2);
     leave(1);
     holder.settle('ok');
     expect(waiters[1]?.waiter.order).toEqual([]);
   });
 
-  it('lets those behind it pass, if they may', () => {
+  it('admits those behind it, if they fit', () => {
     const { slots, leave, order } = queueOf(3);
     slots.limit = 2;
     leave(0);
@@ -78,7 +78,7 @@ describe('a waiter that leaves', () => {
     expect(gate.snapshot().waiting).toBe(0);
   });
 
-  it('in its own turn takes all its others with it, and nobody else', () => {
+  it('in its own turn takes its other requests with it, and none of others', () => {
     const { gate, holder, ticket } = queueOf(0);
     const leaving = new Waiter((admitted) => {
       expect(gate.snapshot().waiting).toBe(41);
@@ -144,8 +144,8 @@ describe('a ticket that is settled while it waits', () => {
   });
 });
 
-describe('a receiver that leaves while the probe is told', () => {
-  it('of its admission is neither told of it nor counted twice', () => {
+describe('a receiver that leaves while the instrumentation is called', () => {
+  it('for its admission is neither called nor counted twice', () => {
     let onAdmitted = (_ticket: Ticket) => {};
     const instrumentation = { admitted: (ticket: Ticket) => onAdmitted(ticket) };
     const { gate, holder, leave, waiters, order, ticket } = queueOf(3, instrumentation);
@@ -163,7 +163,7 @@ describe('a receiver that leaves while the probe is told', () => {
     expect(gate.snapshot().waiting).toBe(2);
   });
 
-  it('of its arrival in the queue is not told when its turn comes', () => {
+  it('for its arrival in the queue is not called when its turn comes', () => {
     let waiter: Waiter | undefined;
     const instrumentation = {
       queued: (ticket: Ticket) => {

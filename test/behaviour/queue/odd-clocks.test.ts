@@ -38,7 +38,7 @@ function gateOf(timeouts?: (clock: Clock) => WaitTimeouts) {
 }
 
 describe('a clock', () => {
-  it('that stands still lets pass what fits, and no more, however often it is asked', () => {
+  it('that stands still admits what fits, and no more, however often it is read', () => {
     const { gate, arrive, passedAt, timers } = gateOf();
     for (let n = 0; n < 5; n += 1) arrive();
     for (let n = 0; n < 1_000; n += 1) gate.drain();
@@ -57,7 +57,7 @@ describe('a clock', () => {
     expect(passedAt).toHaveLength(3);
   });
 
-  it('that leaps ahead by hours opens the window once, for those who wait first', () => {
+  it('that leaps ahead by hours opens the window once, for the first waiters', () => {
     const { off, gate, arrive, passedAt, waiter, timers } = gateOf();
     for (let n = 0; n < 5; n += 1) arrive();
     off.ms = 5 * 3_600_000;
@@ -109,7 +109,7 @@ describe('a clock', () => {
     expect(late.refusal).toMatchObject({ code: 'WAIT_TIMEOUT' });
   });
 
-  it('that leaps at random hangs nobody, and the limit holds by that clock', () => {
+  it('that leaps at random blocks no request, and the limit holds by that clock', () => {
     const step = fc.record({
       what: fc.constantFrom('arrive', 'arrive', 'advance', 'leap'),
       ms: fc.integer({ min: -300, max: 1_500 }),

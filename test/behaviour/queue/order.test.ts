@@ -8,7 +8,7 @@ import { stepCount } from '../../support/steps.ts';
 import { Waiter } from '../../support/waiter.ts';
 
 describe('a gate', () => {
-  it('lets pass at once whoever need not wait, without telling the receiver', () => {
+  it('admits a request at once if it need not wait, without calling the receiver', () => {
     const { gate, slots, ticket } = slotGate(2);
     const waiter = new Waiter();
     expect(gate.enter(ticket(), waiter)).toBe(true);
@@ -19,7 +19,7 @@ describe('a gate', () => {
     expect(gate.snapshot()).toMatchObject({ waiting: 1, limit: 2, inFlight: 2 });
   });
 
-  it('admits in the order of arrival, each when one is given back', () => {
+  it('admits in the order of arrival, one for each release', () => {
     const { gate, ticket } = slotGate(1);
     const waiter = new Waiter();
     const first = ticket();
@@ -32,7 +32,7 @@ describe('a gate', () => {
     expect(waiter.order).toEqual([1, 2, 3]);
   });
 
-  it('has reserved what it lends before it tells anyone', () => {
+  it('reserves leases before it calls any receiver', () => {
     const { gate, slots, ticket } = slotGate(1);
     const seen: number[] = [];
     const waiter = new Waiter(() => seen.push(slots.inFlight));
@@ -43,7 +43,7 @@ describe('a gate', () => {
     expect(seen).toEqual([1]);
   });
 
-  it('lets no newcomer overtake a waiter, though there is room and nobody was told yet', () => {
+  it('lets no newcomer overtake a waiter, though there is room and no receiver was called yet', () => {
     const { gate, slots, ticket } = slotGate(1);
     const waiter = new Waiter();
     gate.enter(ticket(), waiter);

@@ -26,7 +26,7 @@ function takenGate(agingMs = 10_000) {
 }
 
 describe('a gate by priority', () => {
-  it('lets higher priorities go first, and within one who came first', () => {
+  it('serves higher priorities first, and one priority in the order of arrival', () => {
     const { gate, order, arrive, free } = takenGate();
     const [low, high, middle, negative, high2, low2] = [0, 2, 1, -1, 2, 0].map(arrive);
     expect(gate.waiting).toBe(6);
@@ -92,7 +92,7 @@ describe('a newcomer that is more urgent than the waiting head', () => {
     return { clock, gate, waiter, head, enter };
   }
 
-  it('passes at once if it fits, and delays the head by what it takes alone', () => {
+  it('passes at once if it fits, and delays the head only by its cost', () => {
     const { clock, gate, waiter, head, enter } = waitingHead();
     const [, urgent] = enter(2, 1);
     expect(waiter.order).toEqual([urgent.value]);
@@ -130,7 +130,7 @@ describe('a newcomer that is more urgent than the waiting head', () => {
     expect(waiter.order).toEqual([head.value, newcomer.value]);
   });
 
-  it('is not timed out, counted or told of as one that waits, if it passes', () => {
+  it('is not timed out, counted or reported as waiting, if it passes', () => {
     const told: unknown[] = [];
     const instrumentation = { queued: ({ value }: Ticket) => told.push(value) };
     const { clock, ticket, byteRateGate } = ruledGates({

@@ -19,8 +19,8 @@ function listening() {
   return { listeners, instrumentation };
 }
 
-describe('whoever is told by a gate may come back to it', () => {
-  it('while the head is asked, with a newcomer for whom somebody has to go', () => {
+describe('a callback of a gate may call the gate again', () => {
+  it('while the head is decided on, with a newcomer that drops a waiter', () => {
     const { listeners, instrumentation } = listening();
     const options = { maxQueue: 2, overflow: 'drop-oldest', instrumentation } as const;
     const { clock, ticket, byteRateGate } = ruledGates(options);
@@ -40,7 +40,7 @@ describe('whoever is told by a gate may come back to it', () => {
     expect(gate.waiting).toBe(0);
   });
 
-  it('while it is asked as a newcomer, with another: neither waits longer than it must', () => {
+  it('while a newcomer is decided on, with another: neither waits too long', () => {
     const { listeners, instrumentation } = listening();
     const { clock, ticket, byteRateGate } = ruledGates({ instrumentation });
     const { gate } = byteRateGate(10);
@@ -61,7 +61,7 @@ describe('whoever is told by a gate may come back to it', () => {
     expect(waiter.tickets).toEqual([small, large]);
   });
 
-  it('while the head is told that it may pass, with one more urgent, and looks', () => {
+  it('while the head is admitted, with a more urgent request and a snapshot', () => {
     const { listeners, instrumentation } = listening();
     const { ticket, slotGate } = ruledGates({ isPrioritized: true, instrumentation });
     const gate = slotGate(1);
@@ -79,7 +79,7 @@ describe('whoever is told by a gate may come back to it', () => {
     expect(gate.snapshot()).toMatchObject({ waiting: 0, inFlight: 0 });
   });
 
-  it('while an urgent newcomer passes, by giving back or leaving', () => {
+  it('while an urgent newcomer passes, by a release or by leaving', () => {
     for (const leaves of [false, true]) {
       const { listeners, instrumentation } = listening();
       const { clock, ticket, byteRateGate } = ruledGates({ isPrioritized: true, instrumentation });
@@ -110,7 +110,7 @@ describe('whoever is told by a gate may come back to it', () => {
     }
   });
 
-  it('in every way: none is lost, none passes twice, and the limit holds', () => {
+  it('in every way, without losing or doubling a request, and within the limit', () => {
     const act = fc.record({
       what: fc.constantFrom('enter', 'settle', 'leave', 'look', 'nothing', 'nothing'),
       number: fc.nat(7),

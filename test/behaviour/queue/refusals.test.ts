@@ -7,7 +7,7 @@ import { LateWaiter, Waiter } from '../../support/waiter.ts';
 const NO = new Error('no');
 
 describe('a request that was refused', () => {
-  it('passes all gates for nothing, even where others wait, and holds nothing', () => {
+  it('passes all gates at no cost, even if others wait, and holds nothing', () => {
     const { gate, slots, ticket } = slotGate(1);
     const waiter = new Waiter();
     const refused = ticket();
@@ -107,7 +107,7 @@ describe('an attempt to enter without waiting', () => {
     expect(gate.tryEnter(ticket({ bytes: 1, priority: 9 }))).toBe(false);
   });
 
-  it('says why it never may, where that is so', () => {
+  it('returns the reason if it can never pass', () => {
     const { ticket, byteRateGate } = ruledGates();
     const tooLarge = ticket({ bytes: 11 });
     expect(byteRateGate(10).gate.tryEnter(tooLarge)).toBe(false);
@@ -115,14 +115,14 @@ describe('an attempt to enter without waiting', () => {
   });
 });
 
-describe('a door', () => {
+describe('an admission check', () => {
   function guarded() {
     const state: { error: Error | undefined } = { error: undefined };
     const around = ruledGates({ check: { turnsAway: () => state.error } });
     return { ...around, state, gate: around.slotGate(1) };
   }
 
-  it('turns newcomers away before they wait, and nobody who waits already', () => {
+  it('refuses newcomers before they wait, and no waiting request', () => {
     const { gate, ticket, state } = guarded();
     const waiter = new Waiter();
     const holder = ticket();
@@ -140,7 +140,7 @@ describe('a door', () => {
     expect(gate.snapshot()).toMatchObject({ waiting: 0, inFlight: 1 });
   });
 
-  it('lets those in who were sent before', () => {
+  it('admits retries', () => {
     const { gate, ticket, state } = guarded();
     state.error = NO;
     const retried = ticket();
@@ -150,7 +150,7 @@ describe('a door', () => {
     expect(gate.snapshot().inFlight).toBe(1);
   });
 
-  it('turns away who has no ticket yet, with one', () => {
+  it('refuses a request without a ticket, which then gets one', () => {
     const { gate, ticket, state } = guarded();
     const late = new LateWaiter(() => ticket());
     state.error = NO;

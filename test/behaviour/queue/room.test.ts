@@ -23,7 +23,7 @@ function takenGate(options: Parameters<typeof ruledGates>[0]) {
 }
 
 describe('a bound', () => {
-  it('turns the newcomer away that is one too many', () => {
+  it('refuses the newcomer that exceeds it', () => {
     const { arrive, gate, queues, holder, waiter } = takenGate({ maxQueue: 2 });
     const [first, second] = [arrive(), arrive()];
     const refused = [arrive(), arrive()];
@@ -37,7 +37,7 @@ describe('a bound', () => {
     expect(isFull(arrive())).toBe(true);
   });
 
-  it('of 0 lets nobody wait, but pass', () => {
+  it('of 0 lets requests pass, but not wait', () => {
     for (const overflow of ['error', 'drop-newest', 'drop-oldest'] as const) {
       const { arrive, gate, ticket, slotGate } = takenGate({ maxQueue: 0, overflow });
       expect(isFull(arrive())).toBe(true);
@@ -48,7 +48,7 @@ describe('a bound', () => {
     }
   });
 
-  it('never turns away who was sent before, and counts it', () => {
+  it('never refuses a retry, and counts it', () => {
     const { gate, ticket, arrive } = takenGate({ maxQueue: 2 });
     arrive();
     arrive();
@@ -61,7 +61,7 @@ describe('a bound', () => {
     expect(isFull(arrive())).toBe(true);
   });
 
-  it('counts nobody who has gone', () => {
+  it('does not count requests that have left', () => {
     const { arrive, gate, waiter, ticket } = takenGate({ maxQueue: 1 });
     arrive();
     waiter.gone = true;
@@ -72,7 +72,7 @@ describe('a bound', () => {
   });
 });
 
-describe('who goes when too many wait', () => {
+describe('the request that is dropped when too many wait', () => {
   it.each([
     ['error', [true, false, false]],
     ['drop-newest', [true, false, false]],
@@ -105,7 +105,7 @@ describe('who goes when too many wait', () => {
     expect(gate.waiting).toBe(2);
   });
 
-  it('is not who was sent before: then it is the newcomer', () => {
+  it('is not a retry: then it is the newcomer', () => {
     const { arrive, ticket, gate, waiter } = takenGate({ maxQueue: 1, overflow: 'drop-oldest' });
     const retried = ticket();
     retried.sent(0);
@@ -131,7 +131,7 @@ describe('who goes when too many wait', () => {
   });
 });
 
-describe('a victim that is told', () => {
+describe('the callback of a dropped request', () => {
   it('may take the newcomer with it', () => {
     const { gate, ticket } = takenGate({ maxQueue: 1, overflow: 'drop-oldest' });
     const receiver = new Waiter(() => {
@@ -174,7 +174,7 @@ describe('a victim that is told', () => {
     expect(order).toEqual([comeback?.value, newcomer?.value]);
   });
 
-  it('may throw, and nobody is lost', async () => {
+  it('may throw, and no request is lost', async () => {
     const thrown: unknown[] = [];
     const listeners = process.listeners('uncaughtException');
     process.removeAllListeners('uncaughtException');

@@ -213,13 +213,13 @@ class World {
   }
 }
 
-describe('gates that share limits, whatever comes in whatever order', () => {
+describe('gates that share limits, for generated events in any order', () => {
   it.each([
     ['shared limits, in order', false, 'wait'],
     ['shared limits, by priority', true, 'wait'],
     ['shared limits, that fail', true, 'fail'],
   ] as const)(
-    'hold no more than they may, forget nobody, leave nothing (%s)',
+    'keep the limits, serve every request, and hold nothing at the end (%s)',
     (fuzzer, isPrioritized, onLimit) => {
       const count = stepCount(fuzzer);
       const law = fc.property(fc.array(step, { maxLength: 60 }), (steps) => {

@@ -26,7 +26,7 @@ function takenGate(waitTimeoutMs: number, isPrioritized = false) {
 }
 
 describe('a bound for waiting', () => {
-  it('ends the wait of each so long after its arrival, in order, with one timer', () => {
+  it('ends each wait at its time after arrival, in order, with one timer', () => {
     const { clock, gate, arrive, told } = takenGate(100);
     for (let n = 0; n < 3; n += 1) {
       arrive();
@@ -74,7 +74,7 @@ describe('a bound for waiting', () => {
     expect(told).toEqual([[1, 100, true]]);
   });
 
-  it('leaves no timer when nobody waits: all were sent, have gone or were settled', () => {
+  it('leaves no timer when no request waits any more', () => {
     const { clock, gate, holder, waiter, arrive } = takenGate(100);
     const [sent, settled, leaving] = [arrive(), arrive(), arrive()] as const;
     holder.settle('ok');
@@ -90,7 +90,7 @@ describe('a bound for waiting', () => {
     expect(sent.refusal).toBeUndefined();
   });
 
-  it('does not bound who was sent before', () => {
+  it('does not bound retries', () => {
     const { clock, gate, ticket, waiter } = takenGate(100);
     const retried = ticket();
     retried.sent(0);
@@ -100,7 +100,7 @@ describe('a bound for waiting', () => {
     expect(gate.waiting).toBe(1);
   });
 
-  it('lets those pass whom the one that is late kept waiting', () => {
+  it('admits requests that the timed-out one had held up', () => {
     const { clock, ticket, byteRateGate } = ruledGates({ waitTimeoutMs: 100 });
     const { gate } = byteRateGate(10);
     const waiter = new Waiter();
@@ -116,7 +116,7 @@ describe('a bound for waiting', () => {
     expect(gate.snapshot()).toMatchObject({ waiting: 0, nextInMs: undefined });
   });
 
-  it('may be changed: for those too that wait, and to none', () => {
+  it('may be changed for waiting requests too, and removed', () => {
     const { clock, queues, told, arrive } = takenGate(100);
     arrive();
     queues.timeouts.configure(40);
@@ -128,7 +128,7 @@ describe('a bound for waiting', () => {
     expect(told).toEqual([[1, 60, true]]);
   });
 
-  it('copes with a receiver that comes back as it is told', () => {
+  it('works with a receiver that enters again in its callback', () => {
     const { clock, gate, ticket } = takenGate(100);
     const times: number[] = [];
     const waiter = new Waiter(() => {

@@ -13,7 +13,7 @@ function backoffGate(clock: Clock = new ManualClock()) {
 }
 
 describe('the timer of a gate', () => {
-  it('is armed for the first waiter alone, and for nobody else', () => {
+  it('is set only for the first waiter', () => {
     const clock = new ManualClock();
     const { backoff, gate } = backoffGate(clock);
     const ticket = ticketMaker(clock);
@@ -32,7 +32,7 @@ describe('the timer of a gate', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('is not armed for what only a return can end', () => {
+  it('is not set for a wait that only a release can end', () => {
     const { gate, ticket, clock } = slotGate(1);
     gate.enter(ticket(), new Waiter());
     gate.enter(ticket(), new Waiter());
@@ -95,7 +95,7 @@ describe('the timer of a gate', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('that fires late does no harm: newcomers queue behind those who are due', () => {
+  it('that fires late keeps the order: newcomers queue behind due requests', () => {
     let now = 0;
     const timers: (() => void)[] = [];
     const late: Clock = {
@@ -117,7 +117,7 @@ describe('the timer of a gate', () => {
     expect(timers).toHaveLength(1);
   });
 
-  it('copes with a clock that stands still', () => {
+  it('works with a clock that stands still', () => {
     const clock = new ManualClock();
     const { backoff, gate } = backoffGate(clock);
     const waiter = new Waiter();

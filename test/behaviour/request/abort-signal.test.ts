@@ -11,7 +11,7 @@ describe('the signal of an attempt', () => {
     vi.unstubAllGlobals();
   });
 
-  it('fires when the stream is unsubscribed, for what is in flight alone', async () => {
+  it('fires when the stream is unsubscribed, only for requests in flight', async () => {
     const clock = new ManualClock();
     const signals: AbortSignal[] = [];
     const project = (value: number, { signal }: AttemptContext) => {
@@ -53,7 +53,7 @@ describe('the signal of an attempt', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([false, false]);
   });
 
-  it('has fired already for whoever reads it too late', () => {
+  it('has aborted already if it is read too late', () => {
     const clock = new ManualClock();
     let context: AttemptContext | undefined;
     const project = (_: string, given: AttemptContext) => {
@@ -65,7 +65,7 @@ describe('the signal of an attempt', () => {
     expect(context?.signal).toBe(context?.signal);
   });
 
-  it('is not made unless somebody reads it', async () => {
+  it('is not made unless it is read', async () => {
     let made = 0;
     const Original = AbortController;
     vi.stubGlobal(
@@ -87,7 +87,7 @@ describe('the signal of an attempt', () => {
     expect(made).toBe(2);
   });
 
-  it('lets the answer of an abandoned call come to nothing', async () => {
+  it('makes the answer of an abandoned call be ignored', async () => {
     const clock = new ManualClock();
     const project = (_: string, { signal }: AttemptContext) =>
       new Promise<string>((_resolve, reject) => {

@@ -62,7 +62,7 @@ describe('an attempt that takes too long', () => {
     }
   });
 
-  it('says nothing any more: what it ends with is not the end of the next', async () => {
+  it('is ignored afterwards: its late end does not end the next attempt', async () => {
     const clock = new ManualClock();
     const limiter = createLimiter({ clock, attemptTimeoutMs: 100, random: () => 0 });
     const calls: Pending<string>[] = [];
@@ -83,7 +83,7 @@ describe('an attempt that takes too long', () => {
     expect(run.value).toBe('second');
   });
 
-  it('ends the request where it has emitted: that is not sent again', async () => {
+  it('ends the request if it has emitted, without a retry', async () => {
     const clock = new ManualClock();
     const seen = watch(
       of('a').pipe(throttle(() => NEVER.pipe(startWith('part')), { clock, attemptTimeoutMs: 50 })),
@@ -121,7 +121,7 @@ describe('an attempt that takes too long', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('keeps its slot until then, and gives it to those that wait', async () => {
+  it('keeps its slot until then, and gives it to the next request', async () => {
     const clock = new ManualClock();
     const { project } = failingWith([], () => clock.now());
     const options = { clock, concurrency: 1, attemptTimeoutMs: 100, failedAttempts: 1 };
@@ -134,7 +134,7 @@ describe('an attempt that takes too long', () => {
     expect(clock.now()).toBe(100);
   });
 
-  it('breaks off a call of fetch: before its head, and in its body', async () => {
+  it('aborts a call of fetch: before its head, and in its body', async () => {
     const { url, seen } = await serve(
       () => {},
       (_request, response) => {
@@ -161,7 +161,7 @@ describe('an attempt that takes too long', () => {
 });
 
 describe('time that is bounded, at whatever moments attempts end', () => {
-  it('ends every request once, and nothing stays held', async () => {
+  it('ends every request once, and nothing is held at the end', async () => {
     const request = fc.record({
       comesAtMs: fc.nat(400),
       /** How long each attempt takes, and how it ends; those after them go well at once. */

@@ -39,7 +39,7 @@ describe('options that are refused at once', () => {
   });
 });
 
-describe('feedback of no kind', () => {
+describe('feedback without a valid kind', () => {
   it.each([
     [undefined, '`feedback` must be an object, got undefined'],
     ['throttled', '`feedback` must be an object, got "throttled"'],
@@ -50,22 +50,25 @@ describe('feedback of no kind', () => {
   });
 });
 
-describe('callbacks that return or throw nonsense', () => {
-  it.each(['retry', 5, {}, Promise.resolve()])('classify returns %o: it is named', async (said) => {
-    const seen = watch(
-      of('a').pipe(
-        throttle(
-          async () => {
-            throw new ApiError(429);
-          },
-          { clock: new ManualClock(), classify: (() => said) as never },
+describe('callbacks that throw or return wrong values', () => {
+  it.each(['retry', 5, {}, Promise.resolve()])(
+    'classify returns %o: the error names it',
+    async (said) => {
+      const seen = watch(
+        of('a').pipe(
+          throttle(
+            async () => {
+              throw new ApiError(429);
+            },
+            { clock: new ManualClock(), classify: (() => said) as never },
+          ),
         ),
-      ),
-    );
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(seen.state).toBe('error');
-    expect(String(seen.error)).toMatch(/classify/);
-  });
+      );
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(seen.state).toBe('error');
+      expect(String(seen.error)).toMatch(/classify/);
+    },
+  );
 
   it('random throws: the request fails with that, and gives its slot back', async () => {
     const limiter = createLimiter({
@@ -81,7 +84,7 @@ describe('callbacks that return or throw nonsense', () => {
     expect(limiter.snapshot().concurrency.inFlight).toBe(0);
   });
 
-  it('an estimator returns a promise: it is told so', () => {
+  it('an estimator returns a promise: the error says so', () => {
     const estimate = (async () => 5) as never;
     const seen = watch(of('a').pipe(throttle(send, { estimate })));
     expect(String(seen.error)).toContain('must not return a promise');

@@ -17,7 +17,7 @@ async function classified(classify: (error: unknown) => Verdict | undefined, sta
 }
 
 describe('classify', () => {
-  it('says what an error means', async () => {
+  it('decides the meaning of an error', async () => {
     const throttled = await classified(() => ({ kind: 'throttled', retryAfterMs: 40 }));
     expect(throttled.calls).toEqual([0, 40, 80, 120]);
     const failed = await classified(() => ({ kind: 'failed', retry: true }));
@@ -26,13 +26,13 @@ describe('classify', () => {
     expect(final.calls).toEqual([0]);
   });
 
-  it('leaves to the shape of the error what it does not know', async () => {
+  it('uses the default for errors for which it returns undefined', async () => {
     expect((await classified(() => undefined, 429)).calls).toEqual([0, 1000, 2000, 3000]);
     expect((await classified(() => undefined)).calls).toEqual([0]);
   });
 
   it.each([Number.NaN, -5, 0, Number.POSITIVE_INFINITY, '7' as unknown as number])(
-    'is not believed when it says to wait %s ms',
+    'is ignored when it names a wait of %s ms',
     async (retryAfterMs) => {
       const failed = await classified(() => ({ kind: 'failed', retry: true, retryAfterMs }));
       expect(failed.calls).toEqual([0, 250, 750]);
@@ -41,7 +41,7 @@ describe('classify', () => {
     },
   );
 
-  it('that throws fails the request with what it threw, and leaks nothing', async () => {
+  it('that throws fails the request with its error, and leaks nothing', async () => {
     const fault = new Error('of the classifier');
     const { calls, seen } = await classified(() => {
       throw fault;
@@ -50,7 +50,7 @@ describe('classify', () => {
     expect(seen.error).toBe(fault);
   });
 
-  it('that throws at a Response lets go of the Observable that emitted it', async () => {
+  it('that throws at a Response unsubscribes from the Observable that emitted it', async () => {
     const clock = new ManualClock();
     const classify = () => {
       throw new Error('of the classifier');

@@ -35,7 +35,7 @@ describe('a deadline', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('disturbs nobody else at the gate', async () => {
+  it('affects no other request at the gate', async () => {
     const clock = new ManualClock();
     const limiter = createLimiter({ clock, deadlineMs: 2000 });
     const { project } = failingWith([tooMany(3000)], () => clock.now());
@@ -49,7 +49,7 @@ describe('a deadline', () => {
     expect(late.values).toEqual(['b']);
   });
 
-  it('forbids a delay that would end after it: there is no other kind of error', async () => {
+  it('ends a request whose delay would pass it, with a DeadlineExceededError', async () => {
     const clock = new ManualClock();
     const error = new ApiError(500, { 'retry-after': '2' });
     const { calls, project } = failingWith([error, error], () => clock.now());
@@ -61,7 +61,7 @@ describe('a deadline', () => {
     expect(seen.error).toMatchObject({ where: 'backoff', cause: error });
   });
 
-  it('leaves an error alone that is not sent again anyway', async () => {
+  it('keeps an error that is not retried anyway', async () => {
     const clock = new ManualClock();
     const error = new ApiError(400);
     const { project } = failingWith([error], () => clock.now());
@@ -70,7 +70,7 @@ describe('a deadline', () => {
     expect(seen.error).toBe(error);
   });
 
-  it('leaves a Response the result for which no other attempt has time', async () => {
+  it('keeps a Response as the result if there is no time for another attempt', async () => {
     const clock = new ManualClock();
     const answer = new Response('', { status: 500, headers: { 'retry-after': '5' } });
     const seen = watch(of('a').pipe(throttle(async () => answer, { clock, deadlineMs: 4000 })));
@@ -116,7 +116,7 @@ describe('a deadline', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('ends the wait for the first attempt, and what other attempts have failed with is its cause', async () => {
+  it('ends the wait for an attempt, with the last error as cause', async () => {
     const clock = new ManualClock();
     const limiter = createLimiter({ clock, deadlineMs: 500, concurrency: 1, random: () => 0 });
     const error = new ApiError(500);
@@ -139,7 +139,7 @@ describe('a deadline', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('is told from a bound on the wait by which of the two is shorter', async () => {
+  it('or a bound on the wait ends the request, whichever is shorter', async () => {
     const clock = new ManualClock();
     const bounds = { concurrency: 1, waitTimeoutMs: 300, deadlineMs: 500 };
     const limiter = createLimiter({ clock, ...bounds });
@@ -155,7 +155,7 @@ describe('a deadline', () => {
     expect(next.error).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
   });
 
-  it('lets a request end that ends before it', async () => {
+  it('does not affect a request that ends before it', async () => {
     const clock = new ManualClock();
     const project = () => new Promise((resolve) => clock.setTimer(() => resolve('in time'), 99));
     const seen = watch(of('a').pipe(throttle(project, { clock, deadlineMs: 100 })));

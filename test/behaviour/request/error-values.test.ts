@@ -27,7 +27,7 @@ function answering(answers: readonly unknown[], clock: ManualClock) {
 }
 
 describe('a value that is the body of an error', () => {
-  it('is retried where its error is', async () => {
+  it('is retried if such an error is', async () => {
     const clock = new ManualClock();
     const { calls, project } = answering([THROTTLED, OVERLOADED, { error: { code: 500 } }], clock);
     const seen = watch(
@@ -39,7 +39,7 @@ describe('a value that is the body of an error', () => {
     expect(calls[1]).toBe(2_000);
   });
 
-  it('closes the backoff for all, and is told', async () => {
+  it('closes the backoff gate for all requests, and is emitted as feedback', async () => {
     const clock = new ManualClock();
     const feedback = new FeedbackSubject({ clock });
     const kinds: string[] = [];
@@ -50,7 +50,7 @@ describe('a value that is the body of an error', () => {
     expect(kinds).toEqual(['throttled 2000', 'ok undefined']);
   });
 
-  it('is handed on where asking again cannot help', async () => {
+  it('is returned if a retry cannot help', async () => {
     const clock = new ManualClock();
     const { calls, project } = answering([NO_QUOTA], clock);
     const seen = watch(of('a').pipe(throttle(project, { clock })));
@@ -60,7 +60,7 @@ describe('a value that is the body of an error', () => {
     expect(seen.state).toBe('complete');
   });
 
-  it('opens a circuit breaker where it tells of an outage', async () => {
+  it('opens a circuit breaker if it reports an outage', async () => {
     const clock = new ManualClock();
     const limiter = createLimiter({ clock, circuitBreaker: true });
     const { project } = answering([NO_QUOTA], clock);
@@ -69,7 +69,7 @@ describe('a value that is the body of an error', () => {
     await expect(limiter.run(project)).rejects.toMatchObject({ code: 'QUOTA_EXHAUSTED' });
   });
 
-  it('is handed on when the attempts are used up', async () => {
+  it('is returned when the attempts are used up', async () => {
     const clock = new ManualClock();
     const { calls, project } = answering([THROTTLED, THROTTLED], clock);
     const seen = watch(of('a').pipe(throttle(project, { clock, maxAttempts: 2 })));
@@ -93,7 +93,7 @@ describe('a value that is the body of an error', () => {
     expect(error).toMatchObject({ response: answer, message });
   });
 
-  it('is the cause of the error where it asks for too long a wait, or its time is over', async () => {
+  it('is the cause of the error if it names too long a wait, or the deadline passes', async () => {
     const clock = new ManualClock();
     const long = { error: { message: 'Please try again in 2h.', code: 429 } };
     const tooLong = watch(of('a').pipe(throttle(async () => long, { clock })));
@@ -119,7 +119,7 @@ describe('a value that is the body of an error', () => {
     expect(closed.error).toMatchObject({ cause: THROTTLED });
   });
 
-  it('is torn down before the next attempt, and judged only as the first value', async () => {
+  it('is unsubscribed before the next attempt, and judged only as the first value', async () => {
     const clock = new ManualClock();
     let calls = 0;
     const project = () => {
@@ -134,9 +134,9 @@ describe('a value that is the body of an error', () => {
   });
 });
 
-describe('a value with an error that is a result', () => {
+describe('a result with an error field', () => {
   it.each([[UNKNOWN], [{ ...THROTTLED, data: null }], [{ ...THROTTLED, choices: [] }]])(
-    'is one like any other: %j',
+    'is a result like any other: %j',
     async (answer: object) => {
       const clock = new ManualClock();
       const feedback = new FeedbackSubject({ clock });
@@ -151,7 +151,7 @@ describe('a value with an error that is a result', () => {
     },
   );
 
-  it('may be called so by `classify`, which may know others too', async () => {
+  it('can be recognised by `classify`, with other errors', async () => {
     const clock = new ManualClock();
     const classify = (error: unknown) =>
       error === UNKNOWN ? ({ kind: 'overloaded' } as const) : ({ kind: 'ok' } as const);

@@ -49,7 +49,7 @@ describe.each([
   ['when its turn comes', 1],
 ])('a function of the options that fails for one request, %s', (_when, concurrency) => {
   describe.each([...CALLBACKS, ...NONSENSE])('%s', (name, options) => {
-    it('makes a failed outcome, and the stream goes on', async () => {
+    it('gives a failed outcome, and the stream goes on', async () => {
       const clock = new ManualClock();
       const limiter = createLimiter({ clock, concurrency });
       const project = async (value: number) => value;
@@ -65,7 +65,7 @@ describe.each([
       expectIdle(limiter);
     });
 
-    it('errors the stream without outcomes, and the error says which request it was', async () => {
+    it('errors the stream without outcomes, and the error names the request', async () => {
       const clock = new ManualClock();
       const project = async (value: number) => value;
       const seen = watch(from(VALUES).pipe(throttle(project, { ...options, clock, concurrency })));
@@ -107,7 +107,7 @@ describe('one request of a group', () => {
     },
   );
 
-  it('for which the group has no room is one outcome', async () => {
+  it('beyond `maxKeys` is one outcome', async () => {
     const clock = new ManualClock();
     const group = createLimiterGroup((value: number) => `${value}`, { clock, maxKeys: 1 });
     const project = () => new Promise<number>((resolve) => clock.setTimer(() => resolve(1), 5));

@@ -16,7 +16,7 @@ async function callsOf(error: unknown, options = {}) {
   return { calls, seen };
 }
 
-describe('a request that failed for a passing reason', () => {
+describe('a request with a temporary failure', () => {
   it.each([
     ['408', new ApiError(408)],
     ['409', new ApiError(409)],
@@ -29,7 +29,7 @@ describe('a request that failed for a passing reason', () => {
     expect(seen.error).toBe(error);
   });
 
-  it('waits at random between nothing and 0.5 s, then 1 s', async () => {
+  it('waits at random up to 0.5 s, then up to 1 s', async () => {
     const halves = await callsOf(new ApiError(500), { random: () => 0.5 });
     expect(halves.calls).toEqual([0, 250, 750]);
     const wholes = await callsOf(new ApiError(500), { random: () => LAST_RANDOM });
@@ -37,12 +37,12 @@ describe('a request that failed for a passing reason', () => {
     expect((await callsOf(new ApiError(500), { random: () => 0 })).calls).toEqual([0, 1, 2]);
   });
 
-  it('waits as long as the provider says, where it does', async () => {
+  it('waits as long as the provider says, if it names a wait', async () => {
     const error = new ApiError(500, { 'retry-after': '3' });
     expect((await callsOf(error)).calls).toEqual([0, 3000, 6000]);
   });
 
-  it('keeps nobody else waiting', async () => {
+  it('does not make other requests wait', async () => {
     const clock = new ManualClock();
     const calls: string[] = [];
     const project = async (value: string, { attempt }: { attempt: number }) => {
@@ -86,7 +86,7 @@ describe('a request that failed for a passing reason', () => {
 });
 
 describe('an overloaded provider', () => {
-  it('is asked again without end, at doubling times of up to 8 s', async () => {
+  it('is retried without end, after doubling delays of up to 8 s', async () => {
     const clock = new ManualClock();
     const { calls, project } = failingWith(Array(8).fill(new ApiError(503)), () => clock.now());
     const seen = watch(
@@ -98,7 +98,7 @@ describe('an overloaded provider', () => {
     expect(seen.values).toEqual(['done']);
   });
 
-  it('closes the gate where it names a wait', async () => {
+  it('closes the gate if it names a wait', async () => {
     const error = new ApiError(529, { 'retry-after': '2' });
     const clock = new ManualClock();
     const { calls, project } = failingWith([error], () => clock.now());

@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest';
 import { createLimiter, createLimiterGroup } from '../../../src/index.ts';
 import { ManualClock } from '../../../src/simulator/manual-clock.ts';
 
-it('sends no more of a stream that fails, whatever its error callback gives back', async () => {
+it('sends no more of a failed stream, even if its error callback releases leases', async () => {
   const limiter = createLimiter({ concurrency: 1, clock: new ManualClock() });
   const lease = await limiter.acquire();
   const source = new Subject<number>();

@@ -20,7 +20,7 @@ describe('an Observable', () => {
     expect(seen.state).toBe('complete');
   });
 
-  it('that has emitted is not, but the others wait all the same', async () => {
+  it('that fails after its first value is not, but its 429 holds the others back', async () => {
     const clock = new ManualClock();
     const limiter = createLimiter({ clock, adaptive: false });
     const error = tooMany(300);
@@ -55,7 +55,7 @@ describe('an Observable', () => {
     ['a new', undefined],
     ['a late', 0],
   ])(
-    'proves the backoff over with its first value, and holds up no probe after %s 429',
+    'ends the probing of a backoff with its first value, and holds up no probe after %s 429',
     async (_, epoch) => {
       const clock = new ManualClock();
       const limiter = createLimiter({ clock, adaptive: false });
@@ -77,7 +77,7 @@ describe('an Observable', () => {
     },
   );
 
-  it('is torn down once, before the next attempt or the next request begins', async () => {
+  it('is unsubscribed once, before the next attempt or request begins', async () => {
     const clock = new ManualClock();
     const log: string[] = [];
     const project = (value: string, { attempt }: { attempt: number }) =>

@@ -67,8 +67,8 @@ describe('a teardown that throws', () => {
   });
 });
 
-describe('what counts for the three attempts', () => {
-  it.each([429, 503, 529])('is not an answer of %i', async (status) => {
+describe('the three attempts', () => {
+  it.each([429, 503, 529])('do not count an answer of %i', async (status) => {
     const clock = new ManualClock();
     let calls = 0;
     const project = async () => {
@@ -84,8 +84,8 @@ describe('what counts for the three attempts', () => {
   });
 });
 
-describe('a probe that aborts what it is told of', () => {
-  it('leaves no timer and nobody in the queue', async () => {
+describe('an instrumentation that aborts the reported request', () => {
+  it('leaves no timer and no request in the queue', async () => {
     const clock = new ManualClock();
     const controller = new AbortController();
     const instrumentation: Instrumentation = { queued: () => controller.abort() };
@@ -98,7 +98,7 @@ describe('a probe that aborts what it is told of', () => {
   });
 });
 
-describe('a probe that unsubscribes what it is told of', () => {
+describe('an instrumentation that unsubscribes the reported stream', () => {
   it.each(['arrived', 'attemptStarted'] as const)('in %s: nothing is sent', (fact) => {
     const clock = new ManualClock();
     const sent: number[] = [];

@@ -24,7 +24,7 @@ function script(
 }
 
 describe('ordered', () => {
-  it('holds the results of the fast back for the slow, retries and all', async () => {
+  it('holds fast results back for slow ones, also during retries', async () => {
     const clock = new ManualClock();
     const project = (value: number, { attempt }: { attempt: number }) => {
       if (value === 0 && attempt < 3) throw tooMany();
@@ -38,7 +38,7 @@ describe('ordered', () => {
     expect(seen.state).toBe('complete');
   });
 
-  it('keeps the values of each Observable together, and hands on those of the first at once', async () => {
+  it('keeps the values of each Observable together, and emits those of the first at once', async () => {
     const clock = new ManualClock();
     const inners = [
       script(clock, [
@@ -64,7 +64,7 @@ describe('ordered', () => {
     expect(seen.state).toBe('complete');
   });
 
-  it('with outcomes tells the failed in their place', async () => {
+  it('with outcomes emits failed ones in their place', async () => {
     const clock = new ManualClock();
     const project = async (value: number, { attempt }: { attempt: number }) => {
       if (value === 0 && attempt === 1) throw tooMany();
@@ -81,7 +81,7 @@ describe('ordered', () => {
     ]);
   });
 
-  it('errors at the first failure, whoever is before it', async () => {
+  it('errors at the first failure, even if earlier requests are unfinished', async () => {
     const clock = new ManualClock();
     const project = (value: number) =>
       value === 1 ? Promise.reject(new ApiError(400)) : new Promise<number>(() => undefined);
@@ -124,7 +124,7 @@ describe('ordered', () => {
     expect(heard).toEqual([0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5]);
   });
 
-  it('is the order of the source, whatever happens to the requests', async () => {
+  it('is the order of the source, for generated events', async () => {
     const request = fc.record({
       gaps: fc.array(fc.nat(20), { maxLength: 4 }),
       failures: fc.array(fc.constantFrom(429, 500, 503), { maxLength: 2 }),

@@ -25,7 +25,7 @@ describe('outcomes', () => {
     }
   });
 
-  it('tell how long a request waited, where, and how often it was sent', async () => {
+  it('have the waits of a request by gate, and its attempts', async () => {
     const clock = new ManualClock();
     const errors = [tooMany(), new ApiError(500), tooMany(700)];
     const { project } = failingWith(errors, () => clock.now());

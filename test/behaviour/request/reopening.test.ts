@@ -20,7 +20,7 @@ function behindBackoff(count: number, options = {}) {
 }
 
 describe('reopening with a probe', () => {
-  it('lets one through, and all when that has gone well', async () => {
+  it('admits one request, and all others when it has succeeded', async () => {
     const { clock, limiter, calls } = behindBackoff(50);
     await clock.advanceAsync(999);
     expect(calls.length).toBe(0);
@@ -81,7 +81,7 @@ describe('reopening with a probe', () => {
     expect(other.values.length).toBe(3);
   });
 
-  it('is not taken for proved by an answer to an attempt from before', async () => {
+  it('is not ended by an answer to an earlier attempt', async () => {
     const { clock, limiter, calls, send } = behindBackoff(0);
     await clock.advanceAsync(1000);
     const source = new Subject<number>();
@@ -102,7 +102,7 @@ describe('reopening with a probe', () => {
 });
 
 describe('reopening for all', () => {
-  it('sends everyone at the very time', async () => {
+  it('sends all requests exactly at the end', async () => {
     const { clock, calls } = behindBackoff(50, { backoff: { reopen: 'all' } });
     await clock.advanceAsync(999);
     expect(calls.length).toBe(0);

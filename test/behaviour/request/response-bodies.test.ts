@@ -41,8 +41,8 @@ function answering(responses: readonly Response[], clock: ManualClock) {
   return { calls, project };
 }
 
-describe('the body of a Response that says no', () => {
-  it('may say that asking again does not help, and is still there for the caller', async () => {
+describe('the body of a Response that is not ok', () => {
+  it('may say that a retry does not help, and can still be read by the caller', async () => {
     const clock = new ManualClock();
     const { calls, project } = answering([says(QUOTA)], clock);
     const seen = watch(of('a').pipe(throttle(project, { clock, adaptive: false })));
@@ -73,7 +73,7 @@ describe('the body of a Response that says no', () => {
     expect(limiter.snapshot().circuitBreaker).toMatchObject({ state: 'open', reason: 'quota' });
   });
 
-  it('is handed to the classifier of the user', async () => {
+  it('is passed to the user’s classifier', async () => {
     const clock = new ManualClock();
     const { calls, project } = answering([says({ wait: 7 })], clock);
     const bodies: (string | undefined)[] = [];
@@ -87,7 +87,7 @@ describe('the body of a Response that says no', () => {
     expect(calls).toEqual([0, 7]);
   });
 
-  it('that does not come is not waited for', async () => {
+  it('that does not arrive is not awaited', async () => {
     const clock = new ManualClock();
     const slow = fed();
     const { calls, project } = answering([slow.response], clock);
@@ -98,7 +98,7 @@ describe('the body of a Response that says no', () => {
     expect(seen.values.map(({ status }) => status)).toEqual([200]);
   });
 
-  it('that breaks off says nothing', async () => {
+  it('that breaks off is ignored', async () => {
     const clock = new ManualClock();
     const broken = fed();
     const { calls, project } = answering([broken.response], clock);
@@ -109,7 +109,7 @@ describe('the body of a Response that says no', () => {
     expect(calls).toEqual([0, 1005]);
   });
 
-  it('is read as far as 64 KiB and no further', async () => {
+  it('is read up to 64 KiB', async () => {
     const clock = new ManualClock();
     const long = fed();
     const { calls, project } = answering([long.response], clock);
@@ -122,7 +122,7 @@ describe('the body of a Response that says no', () => {
   });
 
   it.each(['text/event-stream', 'application/octet-stream', 'image/png', ''])(
-    'of the type %j is not waited for at all',
+    'of the type %j is not read',
     async (type) => {
       const clock = new ManualClock();
       const { calls, project } = answering([fed(type).response], clock);
@@ -135,7 +135,7 @@ describe('the body of a Response that says no', () => {
   it.each([
     ['longer than is read', 'x'.repeat(100 * 1024), 0],
     ['later than is waited for', '{', 2_000],
-  ])('can be cancelled where it is %s', async (_which, text, waitMs) => {
+  ])('can be cancelled if it is %s', async (_which, text, waitMs) => {
     const clock = new ManualClock();
     const { response, feed, cancelled } = fed();
     const limiter = createLimiter({ clock, adaptive: false, maxAttempts: 1 });
@@ -149,7 +149,7 @@ describe('the body of a Response that says no', () => {
     await cancelling;
   });
 
-  it('that somebody has begun to read is left alone', async () => {
+  it('that is being read already is not touched', async () => {
     const clock = new ManualClock();
     const read = says(QUOTA);
     await read.text();
@@ -220,7 +220,7 @@ describe('while the body is being read', () => {
 describe('the body of a response that is thrown unread, as ky does', () => {
   const thrown = (response: Response) => Object.assign(new Error('HTTPError'), { response });
 
-  it('may say that asking again does not help, and is still there for the caller', async () => {
+  it('may say that a retry does not help, and can still be read by the caller', async () => {
     const clock = new ManualClock();
     const limiter = createLimiter({ clock, adaptive: false });
     let calls = 0;
@@ -251,7 +251,7 @@ describe('the body of a response that is thrown unread, as ky does', () => {
     expect(calls).toEqual([0, 22_000]);
   });
 
-  it('is discarded where another attempt follows', async () => {
+  it('is discarded if another attempt follows', async () => {
     const clock = new ManualClock();
     const limiter = createLimiter({ clock, adaptive: false });
     const { response, cancelled } = fed();

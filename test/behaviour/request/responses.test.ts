@@ -30,8 +30,8 @@ function answering(responses: readonly { answer: Response }[], clock: ManualCloc
   return { calls, project };
 }
 
-describe('a Response that says no', () => {
-  it('is retried, and its body is let go', async () => {
+describe('a Response that is not ok', () => {
+  it('is retried, and its body is cancelled', async () => {
     const clock = new ManualClock();
     const rejected = response(429, { 'retry-after': '2' });
     const failed = response(500);
@@ -46,7 +46,7 @@ describe('a Response that says no', () => {
     expect(await seen.values[0]?.text()).toBe('good');
   });
 
-  it('is passed on where asking again cannot help, and can be read', async () => {
+  it('is returned if a retry cannot help, and can be read', async () => {
     const clock = new ManualClock();
     const { answer, cancelled } = response(404);
     const { calls, project } = answering([{ answer }], clock);
@@ -58,7 +58,7 @@ describe('a Response that says no', () => {
     expect(cancelled()).toBe(false);
   });
 
-  it('is passed on when the attempts are used up', async () => {
+  it('is returned when the attempts are used up', async () => {
     const clock = new ManualClock();
     const responses = [response(500), response(500), response(500)];
     const { project } = answering(responses, clock);
@@ -86,7 +86,7 @@ describe('a Response that says no', () => {
     expect(limiter.snapshot().concurrency.inFlight).toBe(0);
   });
 
-  it('is an ok outcome where `classify` calls it so', async () => {
+  it('is an ok outcome if `classify` returns `ok`', async () => {
     const clock = new ManualClock();
     const answer = new Response('', { status: 404 });
     const classify = () => ({ kind: 'ok' }) as const;
@@ -96,7 +96,7 @@ describe('a Response that says no', () => {
     expect(seen.values).toMatchObject([{ status: 'ok', value: answer }]);
   });
 
-  it('is what the failed outcome holds, whatever came after it', async () => {
+  it('is in the failed outcome, whatever was emitted after it', async () => {
     const clock = new ManualClock();
     const refusal = new Response('', { status: 404 });
     const project = () => of(refusal, new Response('good'));
@@ -107,7 +107,7 @@ describe('a Response that says no', () => {
     expect((error as ResponseError | undefined)?.response).toBe(refusal);
   });
 
-  it('fails the request where it asks for too long a wait', async () => {
+  it('fails the request if it names too long a wait', async () => {
     const clock = new ManualClock();
     const { answer } = response(429, { 'retry-after': '3600' });
     const { project } = answering([{ answer }], clock);
@@ -117,7 +117,7 @@ describe('a Response that says no', () => {
     expect(seen.error).toMatchObject({ retryAfterMs: 3_600_000, cause: answer });
   });
 
-  it('is retried where its body has been locked or is missing', async () => {
+  it('is retried if its body is locked or missing', async () => {
     const clock = new ManualClock();
     const locked = response(429).answer;
     locked.body?.getReader();
@@ -149,7 +149,7 @@ describe('a Response from an Observable', () => {
     expect(seen.state).toBe('complete');
   });
 
-  it.each([true, false])('is let go when the request fails (outcomes: %s)', async (outcomes) => {
+  it.each([true, false])('is cancelled when the request fails (outcomes: %s)', async (outcomes) => {
     const clock = new ManualClock();
     let ended = 0;
     const project = () =>

@@ -33,7 +33,7 @@ it('an answer with `statusCode` and `headers` is judged by its status, and sent 
   expect(limiter.snapshot().ended).toMatchObject({ ok: 1, failed: 0 });
 });
 
-it('one that is not sent again is the value, and counts as failed', async () => {
+it('an answer that is not retried is the value, and counts as failed', async () => {
   const limiter = createLimiter({ telemetry: false });
   const refused = answerOf(404);
   expect(await limiter.run(async () => refused)).toBe(refused);
@@ -41,7 +41,7 @@ it('one that is not sent again is the value, and counts as failed', async () => 
   expect(limiter.snapshot().ended).toMatchObject({ ok: 0, failed: 1 });
 });
 
-it('a value with a `statusCode` that is no answer is a result', async () => {
+it('a value with a `statusCode` and without `headers` is a result', async () => {
   const limiter = createLimiter({ telemetry: false });
   for (const value of [
     { statusCode: 429 },

@@ -20,7 +20,7 @@ describe('a request that was rejected', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('is sent again where project throws at once', async () => {
+  it('is retried if project throws at once', async () => {
     const clock = new ManualClock();
     const attempts: number[] = [];
     const project = (value: string, { attempt }: { attempt: number }) => {
@@ -34,7 +34,7 @@ describe('a request that was rejected', () => {
     expect(seen.values).toEqual(['a']);
   });
 
-  it('waits longer where it is large', async () => {
+  it('waits longer if it is large', async () => {
     const clock = new ManualClock();
     const { calls, project } = failingWith([tooMany()], () => clock.now());
     watch(of(new Sized('a', 128 * 1024 + 1)).pipe(throttle(project, { clock, adaptive: false })));
@@ -59,7 +59,7 @@ describe('a request that was rejected', () => {
     expect(free.byteBudget.used).toBe(0);
   });
 
-  it('is told apart by its index and its attempt', async () => {
+  it('gets its index and its attempt', async () => {
     const clock = new ManualClock();
     const told: string[] = [];
     const project = async (
@@ -102,7 +102,7 @@ describe('a request that was rejected', () => {
     expect(seen.error).toBe(errors[2]);
   });
 
-  it('is not sent again where the provider says x-should-retry: false', async () => {
+  it('is not retried if the provider sends x-should-retry: false', async () => {
     const clock = new ManualClock();
     const error = new ApiError(429, { 'X-Should-Retry': 'false', 'retry-after-ms': '50' });
     const limiter = createLimiter({ clock, adaptive: false });
@@ -115,7 +115,7 @@ describe('a request that was rejected', () => {
     expect(limiter.feedback.backoffUntil).toBe(50);
   });
 
-  it('fails where the provider asks for too long a wait, and says so', async () => {
+  it('fails if the provider names too long a wait, and says so', async () => {
     const clock = new ManualClock();
     const error = tooMany(600_001);
     const { calls, project } = failingWith([error], () => clock.now());
@@ -141,7 +141,7 @@ describe('a request that was rejected', () => {
 });
 
 describe('a backoff', () => {
-  it('keeps newcomers waiting, who hold nothing', async () => {
+  it('keeps newcomers waiting, which hold nothing', async () => {
     const clock = new ManualClock();
     const limiter = createLimiter({ clock, adaptive: false, concurrency: 5 });
     limiter.feedback.next({ kind: 'throttled' });
@@ -153,7 +153,7 @@ describe('a backoff', () => {
     expect(seen.values).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
-  it('leaves no timer behind when everybody is unsubscribed', async () => {
+  it('leaves no timer when all are unsubscribed', async () => {
     const clock = new ManualClock();
     const limiter = createLimiter({ clock, adaptive: false });
     const { project } = failingWith([tooMany()], () => clock.now());
@@ -173,7 +173,7 @@ describe('a backoff', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('does not come from a stream without a rejection', async () => {
+  it('does not begin without a rejection', async () => {
     const clock = new ManualClock();
     const limiter = createLimiter({ clock, adaptive: false });
     watch(of(1, 2).pipe(limiter.throttle(() => EMPTY)));

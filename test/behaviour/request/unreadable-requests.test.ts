@@ -26,7 +26,7 @@ async function send(value: object): Promise<string> {
   return Object.keys(value).join();
 }
 
-describe('a request that cannot even be looked at, such as a revoked Proxy', () => {
+describe('a request that cannot be read, such as a revoked Proxy', () => {
   it.each(Object.entries(FORMS))('has an outcome of its own: %s', async (_form, operatorOf) => {
     const clock = new ManualClock();
     const outcomes: Outcome<object, string>[] = [];

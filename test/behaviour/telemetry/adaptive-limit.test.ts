@@ -109,7 +109,7 @@ describe('a concurrency limit that adapts', () => {
     await Promise.all(sent);
   });
 
-  it('is what was configured, where none adapts', async () => {
+  it('is the configured limit without adaptation', async () => {
     const limiter = make({ concurrency: 8, throttledConcurrency: 3, adaptive: false });
     (await limiter.acquire()).release('failed', down);
     const now = await sdk.collect();

@@ -57,7 +57,7 @@ describe('the metrics of a rate that adapts', () => {
     expect(now.value('headgate.outage.active')).toBe(0);
   });
 
-  it('say who says what may be sent, as that changes', async () => {
+  it('report the source of the rate, as it changes', async () => {
     let answer: Answer = 'ok';
     const limits = { requests: { limit: 20, windowMs: 1_000 } };
     const limiter = sending({ adaptive: 'rate', limits }, () => answer);
@@ -81,7 +81,7 @@ describe('the metrics of a rate that adapts', () => {
     expect(cut.value('headgate.outage.active')).toBe(0);
   });
 
-  it('say so of headers', async () => {
+  it('report headers as the source', async () => {
     let remaining = 20;
     const limiter = sending({ adaptive: 'rate' }, () => ({ remaining: Math.max(0, --remaining) }));
     await clock.advanceAsync(10_000);
@@ -90,7 +90,7 @@ describe('the metrics of a rate that adapts', () => {
     expect(targets(await sdk.collect())).toEqual([undefined, perSecond, undefined]);
   });
 
-  it('keep the limit that is set, where the rate sleeps', async () => {
+  it('keep the configured limit while the adaptive rate is idle', async () => {
     const limiter = createLimiter({ clock, requestsPerMinute: 120 });
     await limiter.run(async () => 1);
     const now = await sdk.collect();
@@ -98,7 +98,7 @@ describe('the metrics of a rate that adapts', () => {
     expect(now.value('headgate.outage.active')).toBe(0);
   });
 
-  it('are missing where none adapts, but for the count', async () => {
+  it('are missing without an adaptive rate, except the count', async () => {
     createLimiter({ clock, adaptive: false });
     const now = await sdk.collect();
     expect(now.value('headgate.rate.ceiling')).toBeUndefined();
@@ -106,7 +106,7 @@ describe('the metrics of a rate that adapts', () => {
     expect(now.value('headgate.rate.cuts')).toBe(0);
   });
 
-  it('show an outage until it is over, and so do the spans of who met it', async () => {
+  it('show an outage until it is over, also in the spans of its requests', async () => {
     let answer: Answer = 'ok';
     sending({ adaptive: 'rate', concurrency: 4 }, () => answer);
     await clock.advanceAsync(1_000);

@@ -15,7 +15,7 @@ const timed = Object.values<Metric>(METRICS).filter(
     instrument === 'histogram' && unit === 's' && !name.startsWith('headgate.store.'),
 );
 
-it.each(timed)('$name tells waits of hours apart, up to a day', ({ buckets = [] }) => {
+it.each(timed)('$name distinguishes waits of hours, up to a day', ({ buckets = [] }) => {
   expect(buckets.at(-1)).toBe(24 * 60 * 60);
   expect(buckets.filter((bound) => bound >= 3_600).length).toBeGreaterThan(2);
   expect(buckets).toEqual([...new Set(buckets)].sort((a, b) => a - b));

@@ -41,7 +41,7 @@ describe('attempts', () => {
   });
 });
 
-describe('a request that gives up waiting says what for', () => {
+describe('a request that stops waiting reports its gate', () => {
   const givenUp = async (gate: string) =>
     (await sdk.collect()).value('headgate.request.given_up', { 'headgate.gate': gate });
   const gates = () =>
@@ -70,7 +70,7 @@ describe('a request that gives up waiting says what for', () => {
     expect(gates()).toEqual([undefined, 'rateLimit']);
   });
 
-  it('when its stream is unsubscribed, but for those that are in flight', async () => {
+  it('when its stream is unsubscribed, except requests in flight', async () => {
     const subscription = from([1, 2, 3])
       .pipe(throttle(() => NEVER, { clock, concurrency: 1 }))
       .subscribe();
@@ -159,7 +159,7 @@ describe('a wait for the pace', () => {
 });
 
 describe('what adapts', () => {
-  it('tells each change with its reason, before and after, on the span, as an event and in a counter', async () => {
+  it('reports each change with its reason, old and new value, on the span, as an event and in a counter', async () => {
     const limiter = createLimiter({ clock, concurrency: 20, random: () => 0.5 });
     const heard: unknown[] = [];
     limiter.events$.subscribe((event) => {

@@ -19,7 +19,7 @@ const within = <R>(value: number, run: () => R): R =>
 const here = () => context.active().getValue(KEY);
 
 describe('the context of a request', () => {
-  it('is that of its arrival in project, at each attempt, and where its result comes out', async () => {
+  it('is that of its arrival, in project at each attempt, and when its result is emitted', async () => {
     for (const ordered of [false, true]) {
       const source = new Subject<number>();
       const seen: unknown[] = [];
@@ -59,7 +59,7 @@ describe('the context of a request', () => {
     }
   });
 
-  it('is none where it came with none, whoever lets it pass', async () => {
+  it('is empty if it arrived without one, whatever admits it', async () => {
     const limiter = createLimiter({ concurrency: 1 });
     const first = within(1, () => limiter.run(async () => here()));
     const second = limiter.run(async () => here());

@@ -22,7 +22,7 @@ it.each([
   ['a class whose name holds a secret', new Secret('no'), 'Error'],
   ['a name that looks like a class', named('sk_123'), 'Error'],
   ['a name that is no text', named(Object.create(null)), 'Error'],
-])('%s is told by metrics and spans as what it is', async (_what, error, type) => {
+])('metrics and spans report %s with its type', async (_what, error, type) => {
   const limiter = createLimiter({ maxAttempts: 1 });
   await limiter.run(() => Promise.reject(error)).catch(() => undefined);
   expect((await sdk.collect()).value('headgate.attempts', { 'error.type': type })).toBe(1);
@@ -48,7 +48,7 @@ it("headgate's own errors keep their types beside many others", async () => {
   expect(duration).toEqual({ count: 1, sum: 1 });
 });
 
-it('an attempt that is given up is cancelled, and its wait before it is nowhere but in its end', async () => {
+it('an abandoned attempt counts as cancelled, and its wait is not counted as latency', async () => {
   const limiter = createLimiter({ concurrency: 1 });
   const [runs, waits] = [new AbortController(), new AbortController()];
   const options = [runs, waits].map(({ signal }) => ({ signal }));

@@ -40,7 +40,7 @@ describe('a wait at a gate', () => {
     expect(waits[0]?.startTime).toEqual(last?.startTime);
   });
 
-  it('that was none tells nothing', async () => {
+  it('of no duration is not reported', async () => {
     await createLimiter({ clock, concurrency: 1 }).run(async () => 1);
     expect(eventsOf('headgate.wait')).toEqual([[]]);
     expect(sdk.finished('headgate.wait')).toEqual([]);
@@ -82,7 +82,7 @@ describe('an adaptation', () => {
     expect(told[failed]).toHaveLength(1);
   });
 
-  it('by latency is one, too', async () => {
+  it('by latency is an event, too', async () => {
     const limiter = createLimiter({
       clock,
       concurrency: 50,

@@ -75,7 +75,7 @@ describe('memory does not grow with requests that have ended', () => {
     expect(now.value('headgate.request.active')).toBe(0);
   });
 
-  it('whatever became of them', async () => {
+  it('with every outcome', async () => {
     sdk = startSdk();
     const limiter = createLimiter({
       concurrency: 20,
@@ -127,8 +127,8 @@ describe('series', () => {
   });
 });
 
-describe('a limiter that nobody has any more', () => {
-  it('is forgotten, though it was never closed, and its counts are kept', async () => {
+describe('a limiter without references', () => {
+  it('is removed, even if it was never closed, and its counts are kept', async () => {
     sdk = startSdk();
     const kept = createLimiter({ name: 'kept', concurrency: 3 });
     const make = async () => {

@@ -28,7 +28,7 @@ function counting() {
 }
 
 describe('a request that waits, where telemetry is on', () => {
-  it('gets its ticket when its turn comes, and all is told of it', async () => {
+  it('gets its ticket when its turn comes, and is reported completely', async () => {
     const { seen, estimate } = counting();
     const first = new Subject<number>();
     const send = (n: number) => (n === 1 ? first : [n]);
@@ -50,7 +50,7 @@ describe('a request that waits, where telemetry is on', () => {
     );
   });
 
-  it('gets it as it arrives where it has a context, which is that of its call', () => {
+  it('gets its ticket on arrival if it has a context', () => {
     const key = createContextKey('caller');
     const { seen, estimate } = counting();
     const source = new Subject<number>();
@@ -70,7 +70,7 @@ describe('a request that waits, where telemetry is on', () => {
     expect(contexts).toEqual([undefined, undefined, undefined, 'mine', undefined]);
   });
 
-  it('is told the mode at its arrival, whatever it is when its turn comes', async () => {
+  it('has the mode of its arrival, whatever the mode is when its turn comes', async () => {
     const source = new Subject<number>();
     const limiter = createLimiter({ clock, backoff: { backoffMs: 1_000 } });
     let calls = 0;
@@ -90,7 +90,7 @@ describe('a request that waits, where telemetry is on', () => {
   });
 
   it.each(['throttle', 'limiter.throttle'])(
-    'is counted, and has its span, where its stream is given up: %s',
+    'is counted, and has its span, if its stream is unsubscribed: %s',
     async (way) => {
       const limiter = createLimiter({ clock, concurrency: 1 });
       const other = limiter.throttle(() => new Subject<number>());
@@ -112,7 +112,7 @@ describe('a request that waits, where telemetry is on', () => {
     },
   );
 
-  it('is counted once where the making of its ticket ends the stream', async () => {
+  it('is counted once if the making of its ticket ends the stream', async () => {
     const first = new Subject<number>();
     const source = new Subject<number>();
     const estimate = (n: number) => {
@@ -128,7 +128,7 @@ describe('a request that waits, where telemetry is on', () => {
     expect(now.value('headgate.requests', { 'headgate.outcome': 'ok' })).toBe(2);
   });
 
-  it('ends the stream once where its size cannot be estimated then', async () => {
+  it('ends the stream once if its size cannot be estimated then', async () => {
     const first = new Subject<number>();
     const errors: unknown[] = [];
     const estimate = (n: number) => {
@@ -142,7 +142,7 @@ describe('a request that waits, where telemetry is on', () => {
     expect(errors).toMatchObject([{ code: 'ESTIMATOR_FAILED' }]);
   });
 
-  it('gets it as it arrives where an instrumentation of yours wants to be told', () => {
+  it('gets its ticket on arrival if a custom instrumentation needs it', () => {
     const { seen, estimate } = counting();
     const told: string[] = [];
     const instrumentation: Instrumentation = {
@@ -161,7 +161,7 @@ describe('a request that waits, where telemetry is on', () => {
   });
 });
 
-it('gets it as it arrives where the gate, which several share, has an instrumentation of its own', () => {
+it('a request gets its ticket on arrival if a shared gate has its own instrumentation', () => {
   const told: unknown[] = [];
   const instrumentation: Instrumentation = { queued: ({ value }) => void told.push(value) };
   const feedback = new FeedbackSubject({ clock, instrumentation });

@@ -42,7 +42,7 @@ const eventsOf = (name: string) =>
     .map((events) => events.map(({ attributes }) => attributes));
 
 describe('a decision for all requests', () => {
-  it('is counted, in a gauge until it is over, and an event of the request that met it', async () => {
+  it('is counted, in a gauge until it is over, and an event of the request that caused it', async () => {
     expect(await told()).toEqual(Array(6).fill(undefined));
     await failing(tooMany(2 * HOUR));
     expect(await told()).toEqual([1, 0, 0, 0, 1, 0]);
@@ -76,7 +76,7 @@ describe('a decision for all requests', () => {
 });
 
 describe('an outage', () => {
-  it('is a gauge, a mode, and an event of the request that met it', async () => {
+  it('is a gauge, a mode, and an event of the request that caused it', async () => {
     let isUp = false;
     const limiter = createLimiter({ clock, random: () => 0 });
     const task = () => (isUp ? Promise.resolve(1) : Promise.reject(refused()));

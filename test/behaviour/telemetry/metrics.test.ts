@@ -96,7 +96,7 @@ describe('the metrics of a scripted run', () => {
     expect(histogram('headgate.byte_estimate.ratio', inBytes)).toEqual({ count: 1, sum: 2 });
   });
 
-  it('show rate limits, pace and circuit breaker where they are on', async () => {
+  it('show rate limits, pace and circuit breaker if they are on', async () => {
     const clock = new ManualClock();
     const limiter = createLimiter({
       clock,
@@ -161,7 +161,7 @@ describe('the metrics of a scripted run', () => {
 });
 
 describe('a pause', () => {
-  it('is a gauge, 0 after it, and what requests are told to wait for', async () => {
+  it('is a gauge, 0 after it, and the gate of waiting requests', async () => {
     const clock = new ManualClock();
     const limiter = createLimiter({ name: 'paused', clock });
     limiter.pause('deploying');

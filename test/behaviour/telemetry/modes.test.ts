@@ -87,7 +87,7 @@ describe('at the defaults of throttle', () => {
     expect(await modes()).toEqual(['normal']);
   });
 
-  it('a provider that lets nothing in is an outage, in every view of the mode', async () => {
+  it('a provider that accepts nothing is an outage, in every view of the mode', async () => {
     let isOut = false;
     const limiter = createLimiter({ clock, random: () => 0.5, concurrency: 4 });
     const told: Mode[] = [];

@@ -45,7 +45,7 @@ async function told(name: string): Promise<readonly string[]> {
     .sort();
 }
 
-describe('an operator alone tells its own state, and no other', () => {
+describe('a single operator reports its own state, and no other', () => {
   it('concurrencyLimit', async () => {
     from([1, 2, 3])
       .pipe(concurrencyLimit({ name: 'slots', clock, concurrency: 2 }))
@@ -196,7 +196,7 @@ describe('an operator alone tells its own state, and no other', () => {
     expect(now.points('headgate.request.estimate')).toHaveLength(3);
   });
 
-  it('and nothing once it has ended, or where telemetry is off', async () => {
+  it('reports nothing once it has ended, or if telemetry is off', async () => {
     const options = { name: 'gone', clock, concurrency: 2 };
     const subscription = NEVER.pipe(concurrencyLimit(options)).subscribe();
     NEVER.pipe(concurrencyLimit({ ...options, name: 'off', telemetry: false })).subscribe();
@@ -299,7 +299,7 @@ describe('several operators', () => {
 });
 
 describe('what was estimated', () => {
-  it('is compared with the usage that an answer tells, without being asked', async () => {
+  it('is compared with the usage in an answer automatically', async () => {
     from([new Sized('prompt', 400, 100)])
       .pipe(dispatch(async () => ({ usage: { total_tokens: 50 } }), { name: 'used', clock }))
       .subscribe();

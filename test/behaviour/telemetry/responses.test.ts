@@ -53,8 +53,8 @@ const WAYS: readonly [
   ],
 ];
 
-describe.each(WAYS)('a Response that says no, through %s', (_name, send) => {
-  it.each([400, 401, 404, 500, 429])('is told as what it is: %i', async (status) => {
+describe.each(WAYS)('a Response that is not ok, through %s', (_name, send) => {
+  it.each([400, 401, 404, 500, 429])('is reported with its status: %i', async (status) => {
     const clock = new ManualClock();
     const answer = await ended(clock, send(status, { clock, ...ONCE }));
     expect(answer.status).toBe(status);
@@ -74,7 +74,7 @@ describe.each(WAYS)('a Response that says no, through %s', (_name, send) => {
     );
   });
 
-  it('has its status where it is ok, too', async () => {
+  it('has its status if it is ok, too', async () => {
     const clock = new ManualClock();
     await ended(clock, send(201, { clock }));
     const [attempt] = sdk.finished('headgate.attempt');
@@ -82,7 +82,7 @@ describe.each(WAYS)('a Response that says no, through %s', (_name, send) => {
     expect(attempt?.attributes).not.toHaveProperty('error.type');
   });
 
-  it('is a success where `classify` says so', async () => {
+  it('is a success if `classify` returns ok', async () => {
     const clock = new ManualClock();
     const classify = (answer: unknown) =>
       answer instanceof Response && answer.status === 404 ? ({ kind: 'ok' } as const) : undefined;
@@ -97,7 +97,7 @@ describe.each(WAYS)('a Response that says no, through %s', (_name, send) => {
   });
 });
 
-it('tells nothing bad of a Response that came after a retry', async () => {
+it('a successful Response after a retry counts as ok', async () => {
   const clock = new ManualClock();
   const limiter = createLimiter({ clock, random: () => 0 });
   const answer = limiter.run(({ attempt }) => answering(attempt === 1 ? 500 : 204)());

@@ -22,7 +22,7 @@ const drained = (count: number, options = {}) =>
   });
 
 describe('telemetry that fails', () => {
-  it('disturbs no request: broken instruments and tracers', async () => {
+  it('affects no request: broken instruments and tracers', async () => {
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
     const broken = () => {
       throw new Error('broken');
@@ -57,7 +57,7 @@ describe('telemetry that fails', () => {
     expect(warn.mock.calls[0]?.[0]).toContain('goes on without telemetry: Error: no instruments');
   });
 
-  it('is beside the probe of a user, which is told all the same', async () => {
+  it('does not stop the user’s instrumentation', async () => {
     const told: string[] = [];
     const instrumentation: Instrumentation = {
       arrived: () => void told.push('arrived'),
@@ -85,7 +85,7 @@ describe('telemetry that fails', () => {
 });
 
 describe('a request whose caller is not sampled', () => {
-  it('makes no spans, and has its context', async () => {
+  it('makes no spans, and keeps its context', async () => {
     const start = vi.spyOn(sdk.tracer.constructor.prototype, 'startSpan');
     const caller = { traceId: '1'.repeat(32), spanId: '2'.repeat(16), traceFlags: TraceFlags.NONE };
     const parent = trace.setSpanContext(context.active(), caller);

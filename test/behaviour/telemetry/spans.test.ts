@@ -23,7 +23,7 @@ function idOf(span: ReadableSpan | undefined): string | undefined {
 }
 
 describe('the spans of a request', () => {
-  it('that waits, is answered 429 and sent again tell all of it', async () => {
+  it('that waits, gets a 429 and is retried show all of this', async () => {
     const limiter = createLimiter({
       name: 'script',
       clock,

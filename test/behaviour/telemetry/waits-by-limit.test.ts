@@ -28,7 +28,7 @@ async function waitFor(limit: 'rpm' | 'tpm', leftMs: number) {
   await second;
 }
 
-it('the histogram of waits tells which of several limits bound', async () => {
+it('the histogram of waits names the binding limit', async () => {
   await waitFor('rpm', 50);
   await waitFor('tpm', 200);
   const now = await sdk.collect();
@@ -38,7 +38,7 @@ it('the histogram of waits tells which of several limits bound', async () => {
   expect(now.points('headgate.gate.wait.duration')).toHaveLength(2);
 });
 
-it('the span of a wait tells which of several limits bound', async () => {
+it('the span of a wait names the binding limit', async () => {
   await waitFor('rpm', 50);
   await waitFor('tpm', 200);
   const waits = sdk.finished('headgate.wait');
@@ -48,7 +48,7 @@ it('the span of a wait tells which of several limits bound', async () => {
   ]);
 });
 
-it('the event of a short wait tells which of several limits bound', async () => {
+it('the event of a short wait names the binding limit', async () => {
   await waitFor('rpm', 1);
   await waitFor('tpm', 1);
   const events = sdk.finished('headgate.request').flatMap((span) => span.events);
@@ -59,7 +59,7 @@ it('the event of a short wait tells which of several limits bound', async () => 
   expect(sdk.finished('headgate.wait')).toEqual([]);
 });
 
-it('a wait for anything but a limit names none', async () => {
+it('a wait for another gate names no limit', async () => {
   const limiter = createLimiter({ clock, adaptive: false, concurrency: 1 });
   const sleep = () => new Promise<void>((resolve) => clock.setTimer(resolve, 50));
   const sent = [limiter.run(sleep), limiter.run(sleep)];

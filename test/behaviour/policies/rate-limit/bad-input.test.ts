@@ -50,12 +50,12 @@ const wrongLimits: readonly (readonly [unknown, string])[] = [
   ],
 ];
 
-describe('limits that are none', () => {
+describe('wrong limits', () => {
   it.each(wrongLimits)('%j: %s', (limits, message) => {
     expect(() => new RateLimits(limits as Record<string, RateLimit>)).toThrow(message);
   });
 
-  it('are refused while running too, and change nothing', () => {
+  it('are refused in changes too, and change nothing', () => {
     const policy = make();
     policy.take(policy.costsOf({ requests: 4 }), 0);
     const before = policy.usage(0);
@@ -74,7 +74,7 @@ describe('limits that are none', () => {
   });
 });
 
-describe('costs that are none', () => {
+describe('wrong costs', () => {
   it.each([
     [null, '`costs` must be an object of numbers, got null'],
     [7, '`costs` must be an object of numbers, got 7'],

@@ -28,7 +28,7 @@ describe.each(algorithms)('a %s', (algorithm) => {
     }
   });
 
-  it('makes everyone wait while in debt, who costs nothing too', () => {
+  it('makes all requests wait while in debt, even those without cost', () => {
     const limits = only({ algorithm, charge: 'settle' });
     limits.settle(limits.take(limits.costsOf({ only: 60 }), 0), { only: 130 }, 100);
     expect(limits.usage(100).only).toMatchObject({ available: 0 });
@@ -137,7 +137,7 @@ describe('a sliding window', () => {
     expect([399, 999, 2999, 3000].map((at) => used(limits, at))).toEqual(counts);
   });
 
-  it('has room for its window alone, though nobody asks whether to wait', () => {
+  it('keeps only charges of its window, even if no request asks', () => {
     const limits = new RateLimits({ only: { limit: 100, windowMs: 10 } });
     const one = limits.costsOf({ only: 1 });
     const before = process.memoryUsage().arrayBuffers;

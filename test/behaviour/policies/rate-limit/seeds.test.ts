@@ -43,7 +43,7 @@ function chargedAgo(now: number, limit: number, ago: readonly (readonly [number,
   return limits;
 }
 
-describe('10,000 requests and 2,000,000 tokens a minute (seed: 001)', () => {
+describe('10,000 requests and 2,000,000 tokens a minute', () => {
   it.each([
     { tokens: 1500, everyMs: 0, binding: 'tokens', inAWindow: 1333, endsAt: 8 * MINUTE },
     { tokens: 1500, everyMs: 3.3, binding: 'tokens', inAWindow: 1333 },
@@ -119,7 +119,7 @@ describe('10,000 requests and 2,000,000 tokens a minute (seed: 001)', () => {
   });
 });
 
-describe('a sliding window of a minute (seed: 003)', () => {
+describe('a sliding window of a minute', () => {
   const now = 1_000_000;
   const SENT = [55, 45, 30, 20, 10, 5, 2].map((seconds) => [seconds * 1000, 1] as const);
 
@@ -176,7 +176,7 @@ describe('a sliding window of a minute (seed: 003)', () => {
     expect([used(30_000), used(59_999.9), used(60_000), used(61_000)]).toEqual([4, 4, 3, 1]);
   });
 
-  it('tells all who ask the same end of the wait, and lets the first to come back pass', () => {
+  it('returns the same end of the wait to all, and admits the first that comes back', () => {
     const limits = chargedAgo(now, 7, SENT);
     const costs = limits.costsOf({ only: 1 });
     expect([0, 100, 200].map((ms) => limits.wait(costs, now + ms))).toEqual([5000, 4900, 4800]);

@@ -49,7 +49,7 @@ describe('a bound', () => {
     for (let count = 0; count < 1000; count += 1) expect(enter(queue, queueBound())).toEqual([]);
   });
 
-  it('must make sense', () => {
+  it('must be a valid number', () => {
     for (const maxQueue of [-1, 0.5, Number.NaN, Number.NEGATIVE_INFINITY]) {
       expect(() => queueBound(maxQueue)).toThrow(/`maxQueue` must be an integer >= 0, got/);
     }
@@ -59,7 +59,7 @@ describe('a bound', () => {
   });
 
   it.each([['error' as const], ['drop-oldest' as const], ['drop-newest' as const]])(
-    'of 0 lets nobody wait, nor those that waited before go: %s',
+    'of 0 lets no newcomer wait, and keeps earlier waiters: %s',
     (overflow) => {
       const queue = fifo();
       const before = push(queue);
@@ -69,7 +69,7 @@ describe('a bound', () => {
   );
 
   it.each([['fifo', fifo] as const, ['priority', priorities] as const])(
-    'is kept exactly, whoever has died in the queue: %s',
+    'is kept exactly, with any cancelled waiters: %s',
     (_, make) => {
       const bounds = fc.record({
         maxQueue: fc.integer({ min: 0, max: 40 }),
@@ -115,7 +115,7 @@ describe('a bound', () => {
     },
   );
 
-  it('that was lowered makes as many go as are too many', () => {
+  it('that was lowered drops exactly the excess', () => {
     const queue = fifo();
     const items = Array.from({ length: 10 }, () => push(queue));
     expect(enter(queue, queueBound(4, 'drop-oldest'))).toEqual(items.slice(0, 7));
@@ -132,7 +132,7 @@ describe('the oldest', () => {
     expect(serve(queue)).toBe(third);
   });
 
-  it('is that of the lowest priority, or the newcomer if it is lower still', () => {
+  it('is the oldest of the lowest priority, or the newcomer if it is lower still', () => {
     const queue = priorities();
     const bound = queueBound(3, 'drop-oldest');
     const [high, old, young] = [2, 1, 1].map((priority) => push(queue, { priority }));

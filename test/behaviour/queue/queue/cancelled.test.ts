@@ -31,7 +31,7 @@ const sorts = [
 ];
 
 describe('the cancelled of a queue by priority', () => {
-  it('are neither served nor counted, and nobody else is lost', () => {
+  it('are neither served nor counted, and no other waiter is lost', () => {
     fc.assert(
       fc.property(script(true), (steps) => {
         const queue = queueOf();
@@ -72,7 +72,7 @@ describe('the cancelled of a queue by priority', () => {
     expect(order(swept)).toEqual(order(whole));
   });
 
-  it('may be buried some time after their death', () => {
+  it('may be marked some time after their cancellation', () => {
     const queue = queueOf();
     const items = Array.from({ length: 100 }, (_, at) => push(queue, sorts[at % 3], at));
     const [early, late] = [items.slice(0, 60), items.slice(60, 99)];
@@ -86,7 +86,7 @@ describe('the cancelled of a queue by priority', () => {
     expect(queue.length).toBe(1);
   });
 
-  it('do not take the head with them from whoever works on it', () => {
+  it('do not remove the head while it is being processed', () => {
     const queue = queueOf();
     const items = Array.from({ length: 100 }, (_, at) => push(queue, { priority: 0 }, at));
     const head = peek(queue);
@@ -97,7 +97,7 @@ describe('the cancelled of a queue by priority', () => {
     expect(serveAll(queue)).toEqual(items.slice(90));
   });
 
-  it('cost O(1) each, amortised: nobody is asked often whether it has died', () => {
+  it('cost O(1) each, amortised', () => {
     const asks = { count: 0 };
     const queue = queueOf(asks);
     const items = Array.from({ length: 100_000 }, (_, at) => push(queue, sorts[at % 3], at));
@@ -110,7 +110,7 @@ describe('the cancelled of a queue by priority', () => {
     expect(asks.count).toBeLessThan(4 * items.length);
   });
 
-  it('are let go of when they outnumber those that wait', () => {
+  it('are released when they outnumber the waiters', () => {
     const queue = queueOf();
     const living = push(queue);
     const items = Array.from({ length: 1000 }, (_, at) => push(queue, sorts[at % 3], at));
