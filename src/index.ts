@@ -79,7 +79,11 @@ export type {
   ConcurrencyOptions,
 } from './request/gate-options.ts';
 export type { PullOptions } from './request/pull.ts';
-export type { PullSource, ReadableStreamLike } from './request/pull-iterator.ts';
+export type {
+  PullSource,
+  ReadableStreamLike,
+  StreamReaderLike,
+} from './request/pull-iterator.ts';
 export type { Project } from './request/send-options.ts';
 export type { Estimator, Size } from './request/size.ts';
 export { type EstimateBytes, estimateBytes } from './sizing/estimate.ts';

@@ -1,14 +1,21 @@
 import type { Observer } from 'rxjs';
 
-/** The part of a web `ReadableStream` that is read. */
+/** The part of a reader of a web `ReadableStream` that is used. */
+export interface StreamReaderLike<T> {
+  read(): Promise<{ readonly done: boolean; readonly value?: T | undefined }>;
+  cancel(reason?: unknown): Promise<unknown>;
+}
+
+/**
+ * The part of a web `ReadableStream` that is read.
+ *
+ * TypeScript infers T from pairs of overloads, of which the last are compared. `ReadableStream` of
+ * the DOM ends with `getReader()` and `getReader(options?)`; with one overload here, T would come
+ * from the second, which may return a reader of bytes.
+ */
 export interface ReadableStreamLike<T> {
-  getReader(): {
-    read(): Promise<
-      | { readonly done: true; readonly value?: unknown }
-      | { readonly done: false; readonly value: T }
-    >;
-    cancel(reason?: unknown): Promise<unknown>;
-  };
+  getReader(): StreamReaderLike<T>;
+  getReader(options?: { readonly mode?: undefined }): StreamReaderLike<T>;
 }
 
 /** A source whose values are requested one after the other. */
@@ -100,7 +107,8 @@ function readerOf<T>(source: PullSource<T>): Reader<T> {
   return {
     next: async () => {
       const { done, value } = await reader.read();
-      return done ? { done: true, value: undefined } : { done: false, value };
+      // A reader that is not done has a value.
+      return done ? { done: true, value: undefined } : { done: false, value: value as T };
     },
     return: () => reader.cancel(),
   };

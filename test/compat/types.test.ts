@@ -33,7 +33,7 @@ const CASES = Object.entries(COMPILERS).flatMap(([version, compiler]) =>
 
 const USE = `
 import { of, Observable } from 'rxjs';
-import { createLimiter, type Outcome, throttle } from 'headgate';
+import { createLimiter, type Outcome, throttle, throttleFrom } from 'headgate';
 import { classify, type Changes } from 'headgate/advanced';
 import { ManualClock } from 'headgate/simulator';
 import { startTelemetry, type Telemetry } from 'headgate/telemetry';
@@ -43,6 +43,10 @@ export const outcomes: Observable<Outcome<string, number>> = of('a').pipe(
   throttle(async (word: string) => word.length, { outcomes: true, concurrency: 2 }),
 );
 export const answer: Promise<number> = createLimiter({ clock: new ManualClock() }).run(() => 42);
+export const ofStream: Observable<number> = throttleFrom(
+  new ReadableStream<string>(),
+  async (line) => line.length,
+);
 export const telemetry: Promise<Telemetry> = startTelemetry({ serviceName: 'user' });
 export const changes: Changes = { concurrency: 2 };
 export const { kind } = classify(new Error('429'));

@@ -14,11 +14,13 @@ import {
   FeedbackSubject,
   type Outcome,
   pace,
+  type ReadableStreamLike,
   type RequestStats,
   rateLimit,
   type Sized,
   type Ticket,
   throttle,
+  throttleFrom,
 } from '../../../src/index.ts';
 
 interface Prompt {
@@ -100,6 +102,25 @@ describe('types of results', () => {
 });
 
 describe('types of requests', () => {
+  test('come from what a ReadableStream contains, also where the types of the DOM declare it', () => {
+    type Reader<T> = ReturnType<ReadableStreamLike<T>['getReader']>;
+    type Bytes = { read(view: Uint8Array): Promise<{ done: boolean; value: Uint8Array }> };
+    interface DomStream<T> {
+      getReader(options: { mode: 'byob' }): Reader<Uint8Array> & Bytes;
+      getReader(): Reader<T>;
+      getReader(options?: { mode?: 'byob' }): Reader<T> | (Reader<Uint8Array> & Bytes);
+    }
+    const open = <T>() => ({ getReader: () => ({}) }) as unknown as DomStream<T>;
+    const lengths = (line: string) => of(line.length);
+    const calls = () => {
+      throttleFrom(new ReadableStream<string>(), (line) => lengths(line));
+      throttleFrom(open<string>(), (line) => lengths(line));
+      createLimiter().throttleFrom(open<string>(), (line) => lengths(line));
+      return createLimiter().map(open<string>(), (line) => line.length);
+    };
+    expectTypeOf(calls).returns.toEqualTypeOf<Promise<number[]>>();
+  });
+
   test('come from the source', () => {
     prompts.pipe(
       throttle((prompt, context) => {
