@@ -51,7 +51,10 @@ export interface AcquireOptions {
   readonly bytes?: number;
   /** Its tokens. Default `bytes / 4`. */
   readonly tokens?: number;
-  /** Its costs by rate limit. Default: 1 of `requests`, its `tokens` and `bytes`. */
+  /**
+   * Its costs by rate limit; fractions are rounded up. Default: 1 of `requests`, its `tokens` and
+   * `bytes`.
+   */
   readonly costs?: Amounts;
   /** An integer; the highest goes first. Default 0. */
   readonly priority?: number;

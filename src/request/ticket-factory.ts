@@ -19,7 +19,10 @@ export type RequestInput<T> = T | Sized<T> | Ticket<T>;
 export interface RequestOptions<T> {
   /** Estimates the size of a request. Default: as `byteEstimate`. A `Sized` keeps its size. */
   readonly estimate?: Estimator<T>;
-  /** The costs of a request by rate limit. Default: 1 of `requests`, its `tokens` and `bytes`. */
+  /**
+   * The costs of a request by rate limit; fractions are rounded up. Default: 1 of `requests`, its
+   * `tokens` and `bytes`.
+   */
   readonly costs?: (value: T) => Amounts;
   /** An integer; the highest goes first. Default 0. */
   readonly priority?: (value: T) => number;
