@@ -15,7 +15,9 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const EXAMPLES = join(ROOT, 'docs/examples');
 const FOLDER = join(inject('packageFolder'), 'readme');
 
-/** The examples of the README and of `docs/`: each is run against the package as it is published. */
+/**
+ * The examples of the README and of `docs/`: each is run against the package as it is published.
+ */
 const examples = readdirSync(EXAMPLES).sort();
 const pages = pagesIn(ROOT);
 

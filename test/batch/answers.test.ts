@@ -3,7 +3,7 @@ import { ConnectionError } from '../../src/batch/http/failures.ts';
 import type { BatchResponse } from '../../src/batch/index.ts';
 import { answer, batchRig, prompts } from './rig.ts';
 
-/** A list in a list in a list: it can be read, and not be written. */
+/** Deeply nested lists, which can be parsed but not written. */
 const deep = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
 const LEVELS = 20_000;
 
@@ -38,7 +38,7 @@ describe('a response without an answer fails its line', () => {
     const report = await rig.run({ concurrency: 1 });
     expect(report).toMatchObject({ ok: 2, failed: 1, attempts: 3, stop: undefined });
     expect(rig.results()[1]).toMatchObject({ error: { code, message } });
-    // Where nothing goes well, it is no matter of the lines.
+    // Without any success, the lines are not the cause.
     const none = await batchRig(test, async () => response);
     none.write('in.jsonl', prompts(30));
     const stopped = await none.run({ concurrency: 1 });

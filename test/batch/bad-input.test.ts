@@ -6,12 +6,12 @@ import { BatchError } from '../../src/batch/index.ts';
 import { readPriceFile } from '../../src/batch/money.ts';
 import { answer, type BatchRig, batchRig, jsonLines, prompts } from './rig.ts';
 
-/** Looks again and again. */
+/** Polls until a condition holds. */
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-/** What a run says of its input before anything is sent. */
+/** The error of a run about its input, before anything is sent. */
 async function refusal(rig: BatchRig, options: Parameters<BatchRig['run']>[0] = {}) {
   const error = await (async () => rig.run(options))().then(
     () => undefined,
@@ -23,7 +23,7 @@ async function refusal(rig: BatchRig, options: Parameters<BatchRig['run']>[0] = 
   return error as BatchError;
 }
 
-/** Of an input with one good line before the bad one. */
+/** The error about an input with one good line before the bad one. */
 async function refusalOf(test: TestContext, bad: string | object): Promise<string> {
   const rig = await batchRig(test);
   const text = typeof bad === 'string' ? `${bad}\n` : jsonLines([bad]);
@@ -152,7 +152,7 @@ describe('a file that cannot be read', () => {
 
   it('is a table that is not UTF-8', async (test) => {
     const rig = await batchRig(test);
-    // Characters that two pieces of the file share are whole.
+    // Characters that are split between two pieces of the file are read correctly.
     const rows = `${'ä€🙂'.repeat(1_000)},b\n`.repeat(40);
     const input = rig.write('in.csv', `prompt,n\n${rows}`);
     expect(await rig.run({ input, output: rig.path('good.jsonl') })).toMatchObject({ ok: 40 });
@@ -282,7 +282,7 @@ describe('while a run goes on', () => {
     expect(report.stop?.message).toMatch(/in\.jsonl:3\d\d: /);
     expect(report.stop?.message).toContain('their results are kept');
     expect(rig.results().length).toBeGreaterThan(300);
-    // The same command goes on with what is there now.
+    // The same command continues with the new content.
     const again = await rig.run();
     expect([again.ok + again.doneBefore, again.stop]).toEqual([400, undefined]);
   });

@@ -23,7 +23,7 @@ it('answers from the cache what any run has answered, for any id', async (test) 
     response: { body: { choices: [{ message: { content: 'P0' } }] } },
     headgate: { attempts: 0, cost: 0 },
   });
-  // Another model, and another server, have other answers.
+  // The cache does not answer for another model or another server.
   expect(await rig.run({ cache, model: 'n', existing: 'overwrite' })).toMatchObject({ cached: 0 });
   const elsewhere = await openCache(rig.path('cache'), 'http://two');
   test.onTestFinished(() => elsewhere.close());

@@ -10,7 +10,10 @@ export interface Executed {
   readonly stderr: string;
 }
 
-/** The command in this process, on the files of a folder: to start a process takes half a second. */
+/**
+ * Runs the command in this process, on the files of a folder: starting a process takes half a
+ * second.
+ */
 export interface InProcess extends CommandFiles {
   /** `headgate run` with the server and a model. One call at a time: it takes over the output. */
   run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Executed>;

@@ -57,7 +57,7 @@ describe('lines for embeddings', () => {
       expect(headgate).toMatchObject({ attempts: 1, usage: { input_tokens: 3 }, cost: 3 });
     }
     expect(report.cost?.spent).toBe(75);
-    // What has a result is not sent again, grouped or not.
+    // Lines with a result are not sent again, grouped or not.
     expect(await rig.run({ ...options, groupSize: 1 })).toMatchObject({ doneBefore: 25, ok: 0 });
   });
 
@@ -166,7 +166,7 @@ describe('lines for embeddings', () => {
   });
 });
 
-/** Three lines, and then nothing for ever. */
+/** A source with three lines that never ends. */
 async function* slowly(): AsyncGenerator<BatchRequest> {
   for (const { id, input } of texts(3)) {
     yield { id, url: '/v1/embeddings', body: { model: 'm', input }, place: 'stdin:1', hash: id };

@@ -5,13 +5,13 @@ import { expect, it, type TestContext, vi } from 'vitest';
 import { prompts } from './command/files.ts';
 import { inProcess } from './command-in-process.ts';
 
-/** ESC, BEL, CSI in one byte, and what turns text around. */
+/** ESC, BEL, CSI in one byte, and a character that reverses text. */
 const COMMANDS = '\u001b]0;title\u0007\u001b[2J\u009b31m\u202e';
 const CONTROLS = /[^\P{Cc}\n\t]|\u202e/u;
 
 const MIB = 1024 * 1024;
 
-/** A server that answers with 256 MiB, and tells how much of it was sent. */
+/** A server that answers with 256 MiB, and counts the bytes sent. */
 async function longServer(test: TestContext) {
   const chunk = Buffer.alloc(MIB, 'a');
   let sent = 0;

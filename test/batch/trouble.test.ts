@@ -184,7 +184,7 @@ describe('a bound of the cost', () => {
 });
 
 describe('requests whose cost is estimated far too high', () => {
-  /** An answer costs 0.0002, and is taken to cost 0.002 until one is known. */
+  /** An answer costs 0.0002, and is estimated at 0.002 until the first answer. */
   const options = { prices: { '*': { in: 1, out: 2 } }, concurrency: 8 };
 
   it('wait for those in flight, and do not end the run', async (test) => {
@@ -206,7 +206,7 @@ describe('requests whose cost is estimated far too high', () => {
       prompts(40).map(({ id }) => ({ id, prompt })),
     );
     await rig.run({ ...options, limit: 5 });
-    // As much is left as 5 answers cost: half of what one was taken to cost.
+    // The cost of 5 answers is left: half of the first estimate of one.
     const report = await rig.run({ ...options, maxCost: 0.002 });
     expect(report).toMatchObject({ doneBefore: 5, stop: { reason: 'budget' } });
     expect(report.ok).toBeGreaterThanOrEqual(4);

@@ -6,9 +6,9 @@ import type { Cell } from '../../bench/servers/cells.ts';
 import { canRun } from '../dashboards/programs.ts';
 
 /**
- * Real rate limiters, as programs and packages, in real time. How fast a client is, and how often it
- * is rejected, depends on the machine and is printed. What fails is a client that loses a request,
- * is told the end of one twice, does not come to an end, or crashes.
+ * Real rate limiters, as programs and packages, in real time. How fast a client is, and how often
+ * it is rejected, depends on the machine and is printed. What fails is a client that loses a
+ * request, is told the end of one twice, does not come to an end, or crashes.
  */
 const SERVERS = [
   ...(canRun('nginx') ? ['nginx-req', 'nginx-req-burst', 'nginx-conn'] : []),

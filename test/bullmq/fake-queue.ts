@@ -23,7 +23,9 @@ interface Entry {
 /** How often a blocked worker looks whether a job has come. */
 const LOOK_MS = 10;
 
-/** A queue with the locks of BullMQ, in virtual time: a job whose lock ends goes back to the queue. */
+/**
+ * A queue with the locks of BullMQ, in virtual time: a job whose lock ends goes back to the queue.
+ */
 export class FakeQueue {
   readonly clock: ManualClock;
   readonly entries: Entry[] = [];

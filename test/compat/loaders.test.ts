@@ -13,7 +13,9 @@ const TSX = join(PACKAGES, 'tsx/dist/cli.mjs');
 const ESBUILD = join(PACKAGES, '.bin/esbuild');
 const PEERS = ['rxjs', '@opentelemetry/api'];
 
-/** The Node that headgate is developed with, which the path has, and the newer one of this folder. */
+/**
+ * The Node that headgate is developed with, which the path has, and the newer one of this folder.
+ */
 const NODES = Object.entries({ 'the path': 'node', 'test/compat': process.execPath });
 
 const project = mkdtempSync(join(tmpdir(), 'headgate-loaders-'));

@@ -22,8 +22,8 @@ const PROGRAMS = {
 } as const;
 
 /**
- * Whether a program can be run. Where it must be there its tests then run, and fail.
- * Elsewhere a line says which tests are left out.
+ * Whether a program can be run. If it is required (in CI), its tests run in any case, and fail.
+ * Otherwise a line says which tests are skipped.
  */
 export function canRun(program: keyof typeof PROGRAMS): boolean {
   const { version, isInCi } = PROGRAMS[program];
@@ -51,7 +51,7 @@ export async function promtool(...args: readonly string[]): Promise<string> {
   return stdout + stderr;
 }
 
-/** Runs promtool with a text as its input. @returns what it printed, whatever it thinks of it */
+/** Runs promtool with a text as its input. @returns its output, also after a failure */
 export async function promtoolReading(text: string, ...args: readonly string[]): Promise<string> {
   const child = spawn('promtool', args, { stdio: 'pipe' });
   const printed: Buffer[] = [];
@@ -83,7 +83,7 @@ export interface Prometheus {
   stop(): Promise<void>;
 }
 
-/** Starts a Prometheus of its own, with its data in a folder that goes with it. */
+/** Starts a private Prometheus, with its data in a temporary folder. */
 export async function startPrometheus(config: string): Promise<Prometheus> {
   const folder = await mkdtemp(join(tmpdir(), 'headgate-prometheus-'));
   const file = join(folder, 'prometheus.yml');
@@ -144,7 +144,7 @@ export async function answering(url: string, child: ChildProcess): Promise<void>
   throw new Error(`${child.spawnfile} was not ready after ${START_MS} ms`);
 }
 
-/** Ends a program that was started, at once if it does not. */
+/** Ends a started program, and kills it if it does not end. */
 export async function ended(child: ChildProcess): Promise<void> {
   const hasEnded = child.exitCode !== null || child.signalCode !== null;
   if (child.pid === undefined || hasEnded) return;

@@ -11,7 +11,9 @@ import { METRICS } from '../../src/telemetry/metrics.ts';
 import { attributesOf, GATES } from './instruments.ts';
 import { expressionsOf, panelsOf, placedOn } from './panels.ts';
 
-/** What of a window of 1440 x 900 is left for panels below Grafana's bars, in units of 38 pixels. */
+/**
+ * What of a window of 1440 x 900 is left for panels below Grafana's bars, in units of 38 pixels.
+ */
 const FIRST_SCREEN = 18;
 
 const ALL = Object.entries(dashboards());

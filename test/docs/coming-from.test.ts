@@ -7,7 +7,9 @@ import { expect, it } from 'vitest';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
-/** The names of the readonly options that a file of types has, but for those that are not options. */
+/**
+ * The names of the readonly options that a file of types has, but for those that are not options.
+ */
 function optionsIn(path: string): readonly string[] {
   return [...read(path).matchAll(/^\s+(?:readonly )?(\w+)\?:/gm)].map(([, name = '']) => name);
 }

@@ -1,6 +1,6 @@
 import { anchorOf } from '../../docs/src/site/anchors.ts';
 
-/** What stands between fences of code is no text: links and headings in it are none. */
+/** Removes code blocks, whose links and headings do not count. */
 function withoutCode(text: string): string {
   return text.replaceAll(/^(```|~~~)[\s\S]*?^\1/gm, '');
 }

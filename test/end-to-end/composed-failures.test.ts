@@ -90,7 +90,9 @@ function seriesOf(now: Collected, metric: string, name: string): Readonly<Record
   return series;
 }
 
-/** All that a span tells, but for its name, and for what was waited for: the forms queue elsewhere. */
+/**
+ * All that a span tells, but for its name, and for what was waited for: the forms queue elsewhere.
+ */
 function told(span: ReadableSpan) {
   const { 'headgate.name': _, ...attributes } = span.attributes;
   const events = span.events.filter(({ name }) => name !== 'headgate.wait');

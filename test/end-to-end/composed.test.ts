@@ -156,7 +156,8 @@ describe('the operators, composed by hand', () => {
     const mode = (name: string) => value('headgate.mode', { 'headgate.mode': name });
     const queued = (kind: string) => value('headgate.request.queued', { 'headgate.gate': kind });
     await clock.advanceAsync(50);
-    // The budget is overdrawn by the third chunk: of five slots two are held by chunks that wait for it.
+    // The budget is overdrawn by the third chunk: of five slots two are held by chunks that wait
+    // for it.
     expect(await queued('concurrency')).toBe(15);
     expect(await queued('byteBudget')).toBe(2);
     expect(await value('headgate.request.active')).toBe(3);

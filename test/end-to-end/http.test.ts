@@ -14,7 +14,9 @@ import { expectIdle } from '../limiter/harness.ts';
 
 const servers: ProviderServer[] = [];
 
-/** Real time, which begins when it is read for the first request: until then it may take any time. */
+/**
+ * Real time, which begins when it is read for the first request: until then it may take any time.
+ */
 function clockOfRequests() {
   let startedAt: number | undefined;
   let isOpen = false;

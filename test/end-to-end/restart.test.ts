@@ -28,9 +28,9 @@ function listening(port: number, received?: (count: number) => void): Promise<Se
 }
 
 /**
- * A server that is killed at its 50th request, with what it is working on, and comes back after 3 s.
- * Not at a time: the `fetch` of Node 20 loads its parser at the first connection of a process, and
- * never ends if that breaks meanwhile.
+ * A server that is killed at its 50th request, with what it is working on, and comes back after 3
+ * s. Not at a time: the `fetch` of Node 20 loads its parser at the first connection of a process,
+ * and never ends if that breaks meanwhile.
  */
 async function restarting(): Promise<string> {
   const first = await listening(0, (count) => {

@@ -27,9 +27,9 @@ const CONFIG = {
 };
 
 /**
- * What the run has nothing of: it sends no chunks, and nobody tells how large answers were. Its rate
- * adapts, so that it may have to back off once; the first of anything has no rate, as all sizes are
- * estimated before the first scrape. It shares its limits with no other process.
+ * What the run has nothing of: it sends no chunks, and nobody tells how large answers were. Its
+ * rate adapts, so that it may have to back off once; the first of anything has no rate, as all
+ * sizes are estimated before the first scrape. It shares its limits with no other process.
  */
 const FOREIGN = [
   'Length of backoffs',

@@ -3,7 +3,9 @@ import type { AddressInfo } from 'node:net';
 import protobuf from 'protobufjs';
 import type { TestContext } from 'vitest';
 
-/** Of opentelemetry-proto 1.x, what is read here: collector/{trace,metrics}/v1 and what they hold. */
+/**
+ * Of opentelemetry-proto 1.x, what is read here: collector/{trace,metrics}/v1 and what they hold.
+ */
 const SCHEMA = `
 syntax = "proto3";
 message TraceRequest { repeated ResourceSpans resource_spans = 1; }
@@ -74,7 +76,7 @@ export interface Receiver {
   readonly points: readonly ReceivedPoint[];
 }
 
-/** Takes in OTLP, protobuf over HTTP, and keeps it until the test is over. */
+/** Receives OTLP as protobuf over HTTP, and keeps it until the end of the test. */
 export async function startReceiver(test: TestContext): Promise<Receiver> {
   const spans: ReceivedSpan[] = [];
   let points: ReceivedPoint[] = [];

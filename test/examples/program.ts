@@ -13,7 +13,7 @@ import {
 
 const PROGRAM = join(inject('packageFolder'), 'build/examples/batch/main.js');
 
-/** What the program reads. */
+/** The environment variables that the program reads. */
 const OURS = /^(OPENAI_API_KEY$|HEADGATE_|OTEL_)/;
 
 /** Programs that run at once each have a page of metrics. */

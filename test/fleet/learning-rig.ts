@@ -73,7 +73,9 @@ export class Crowd {
     this.clock.advance(ms);
   }
 
-  /** In % of what an omniscient client gets, 429s for each 1,000 that were accepted, and fairness. */
+  /**
+   * In % of what an omniscient client gets, 429s for each 1,000 that were accepted, and fairness.
+   */
   figures(fromMs = 0) {
     const { scenario, server, members, clock } = this;
     const arrivals = new Array<number>(Math.ceil(1.7 * scenario.requests + scenario.burst)).fill(0);

@@ -70,7 +70,8 @@ it('many workers learn together what one process learns alone', () => {
     const all = crowd.figures();
     // A grant is late by a call of its worker, 50 ms of a minute and more where rates are learned.
     expect(all.goodput, `goodput of ${count}`).toBeGreaterThan(one.goodput - 2);
-    // A plan is late by two calls: what goes meanwhile is rejected too. It is not one for each worker.
+    // A plan is late by two calls: what goes meanwhile is rejected too. It is not one for each
+    // worker.
     expect(all.perMille, `rejections of ${count}`).toBeLessThan(2 * one.perMille + 10);
     expect(all.jain, `fairness of ${count}`).toBeGreaterThanOrEqual(0.95);
     // They all obey one plan, and say so.

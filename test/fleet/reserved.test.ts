@@ -5,7 +5,9 @@ import { ManualClock } from '../../src/simulator/manual-clock.ts';
 
 const EACH_MS = 2_000;
 
-/** When requests are sent that one worker has reserved, and how many calls of the store that takes. */
+/**
+ * When requests are sent that one worker has reserved, and how many calls of the store that takes.
+ */
 async function sentBy(requests: number, tookMs: number, adaptive: 'rate' | false) {
   const clock = new ManualClock();
   const store = memoryStore({ clock });

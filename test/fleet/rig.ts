@@ -3,7 +3,7 @@ import type { SharedStore } from '../../src/fleet/shared-store.ts';
 import { createLimiter, type Limiter, type LimiterOptions } from '../../src/index.ts';
 import type { ManualClock } from '../../src/simulator/manual-clock.ts';
 
-/** One worker of a fleet under test, and the way from it to the store. */
+/** One worker of a fleet under test, and its connection to the store. */
 export class Worker {
   readonly limiter: Limiter;
   /** When each of its requests was sent, and what it cost. */
@@ -56,13 +56,13 @@ export class Worker {
   }
 }
 
-/** What was sent, and when. */
+/** The sends with their times. */
 interface Send {
   readonly at: number;
   readonly cost: number;
 }
 
-/** The most that was sent in any interval of a length. */
+/** The most requests that were sent in any interval of a length. */
 export function mostInWindow(workers: readonly Worker[], windowMs: number): number {
   return mostIn(
     workers.flatMap((worker) => worker.sends),
@@ -87,7 +87,7 @@ export function mostIn(unsorted: readonly Send[], windowMs: number): number {
   return most;
 }
 
-/** Jain's index of fairness: 1 is equal, 1/n is all for one. */
+/** Jain's index of fairness: 1 means equal shares, 1/n means that one worker gets everything. */
 export function jain(values: readonly number[]): number {
   const sum = values.reduce((a, b) => a + b, 0);
   const squares = values.reduce((a, b) => a + b * b, 0);

@@ -74,7 +74,9 @@ it('a worker that goes on alone gives up what is above its share at once, and ha
 
 it('workers that go on alone have no more in flight than all may, as they begin, and as they are back', async () => {
   const worker = fc.record({
-    /** How many requests it has at a time, and how many more as the store is away and after that. */
+    /**
+     * How many requests it has at a time, and how many more as the store is away and after that.
+     */
     lanes: fc.integer({ min: 1, max: 8 }),
     more: fc.nat({ max: 8 }),
     tookMs: fc.integer({ min: 5, max: TTL_MS / 2 }),
@@ -134,7 +136,8 @@ it('workers that go on alone have no more in flight than all may, as they begin,
       10,
       3_551,
     ),
-    // It comes back with its data, and lends a worker more than that has, while others still have more.
+    // It comes back with its data, and lends a worker more than that has, while others still have
+    // more.
     found(
       [
         [1, 2, 5],

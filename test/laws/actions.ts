@@ -5,7 +5,7 @@ import { ANSWERS, type Answer, errorOf, MEANINGS } from './requests.ts';
 import { type Action, pick } from './setup.ts';
 import type { World } from './world.ts';
 
-/** Does what users do. */
+/** Performs the actions of users. */
 export function performer(world: World): (action: Action) => void {
   const { clock, limiter, streams, warden } = world;
   const { next, run, acquire, tryAcquire } = arrivalsOf(world);

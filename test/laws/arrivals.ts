@@ -3,7 +3,7 @@ import { OWNER, Req, type Said } from './requests.ts';
 import { type Action, pick } from './setup.ts';
 import type { World } from './world.ts';
 
-/** Brings requests, in each of the ways that there are. Without a limiter all come in streams. */
+/** Submits requests in every possible way. Without a limiter all come in streams. */
 export function arrivalsOf(world: World) {
   const { clock, limiter, setup, streams, warden } = world;
 

@@ -6,7 +6,7 @@ import type { World } from './world.ts';
 
 const NEARLY = 1e-6;
 
-/** The laws of a moment at which nothing is going on: what the library says of itself is so. */
+/** The laws of a moment without activity: the library's figures are true. */
 export class Rest {
   readonly #world: World;
   #before: { inFlight: number; throttled: number; used: number; waiting: number } = {
@@ -30,7 +30,8 @@ export class Rest {
       warden.attempts.out.size === 0 &&
       clock.pendingTimers === 0;
     if (isStuck) this.#fault(`${waiting.length} wait for nothing`);
-    // One that has just passed a gate, and of which a user is told, waits nowhere: another may come.
+    // One that has just passed a gate, and of which a user is told, waits nowhere: another may
+    // come.
     const isBound = warden.disturbedAt < 0 && !warden.isCrowded;
     const most = Math.max(warden.mostQueue, this.#before.waiting);
     if (isBound && waiting.length > most) this.#fault(`${waiting.length} wait, of ${most}`);
@@ -139,7 +140,7 @@ export class Rest {
     same('binding', snapshot.binding === undefined, waiting === 0);
   }
 
-  /** Nobody waits who might pass. */
+  /** No request waits that could pass. */
   #checkReasons({ concurrency, byteBudget, backoff, mode, paused }: LimiterSnapshot): void {
     if (paused !== undefined) return;
     const { clock, setup, warden } = this.#world;
@@ -161,7 +162,7 @@ export class Rest {
   }
 }
 
-/** All answer well from now on: everything must pass. */
+/** From now on all attempts succeed: every request must pass. */
 export async function heal(world: World): Promise<void> {
   const { clock, streams, warden } = world;
   world.isHealing = true;
@@ -185,7 +186,7 @@ export async function heal(world: World): Promise<void> {
     warden.fault(`${warden.alive.size} hang: ${JSON.stringify(world.limiter?.snapshot())}`);
 }
 
-/** The laws of the end: everyone has got an answer, and nothing is left. */
+/** The laws of the end: every request has a result, and nothing is held. */
 export async function checkEnd(world: World): Promise<void> {
   const { clock, limiter, setup, streams, warden } = world;
   const fault = (what: string) => warden.fault(`in the end ${what}`);

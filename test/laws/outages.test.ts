@@ -195,7 +195,8 @@ describe('an outage', () => {
             );
           await clock.advanceAsync(3_600_000);
           expect(ends.once).toBe(true);
-          // A connection that breaks thrice while others are answered fails its request: not by an outage.
+          // A connection that breaks thrice while others are answered fails its request: not by an
+          // outage.
           for (const code of ends.codes) expect(code).toMatch(/^ECONN/);
           const isGone = phases.every(
             ({ weather: kind }) => kind !== 'hangs up' && kind !== 'resets',

@@ -1,6 +1,6 @@
 import type { RateLimit } from '../../src/policies/rate-limit/rate-limit.ts';
 
-/** What rounding may lose of a bucket. */
+/** The rounding error of a bucket. */
 const NEARLY = 1e-6;
 
 /** Something that was charged, and is counted as the algorithm says. */
@@ -34,7 +34,7 @@ export class RateOracle {
     return this.rule.charge ?? 'upfront';
   }
 
-  /** What counts now. */
+  /** The charges that count now. */
   used(now: number): number {
     const { algorithm = 'sliding-window', windowMs } = this.rule;
     if (algorithm === 'token-bucket') return this.burst - this.#fill(now);
@@ -61,7 +61,7 @@ export class RateOracle {
     this.#level = Math.min(this.burst, this.#fill(now) + amount);
   }
 
-  /** Whether no more was let pass than may. */
+  /** Whether the limit was kept. */
   isKept(now: number): boolean {
     const most = this.rule.algorithm === 'token-bucket' ? this.burst : this.limit;
     return this.used(now) <= most + NEARLY;

@@ -4,7 +4,7 @@ import type { AttemptContext } from '../../src/request/attempt-context.ts';
 import { ApiError, pending, tooMany } from '../request/harness.ts';
 import type { Result } from './provider-oracles.ts';
 
-/** What the API may say. */
+/** The possible answers of the API. */
 export const ANSWERS = [
   'ok',
   'ok',
@@ -54,7 +54,7 @@ export interface Said {
   readonly priority: number;
 }
 
-/** By which the costs of a request tell whose they are. */
+/** The symbol in a request's costs that identifies the request. */
 export const OWNER = Symbol('owner');
 
 /** One request, as its user sees it. */
@@ -70,17 +70,17 @@ export class Req implements Said {
   /** What its first attempts say in the turn in which they are made. */
   readonly plan: readonly [Answer, 'stay' | 'sync' | 'soon'];
   readonly shape: 'promise' | 'observable';
-  /** Nothing was said of it that it could be known by. */
+  /** Whether the request has no option by which it can be identified. */
   isPlain = false;
   /** Its place among all calls of the library: when its own began, and when that returned. */
   begunAt = 0;
   enteredAt = Number.POSITIVE_INFINITY;
   ticket: Ticket | undefined = undefined;
   attempts = 0;
-  /** Results that its user has got. */
+  /** The number of results that its user has received. */
   ends = 0;
   how: 'ok' | 'failed' | undefined = undefined;
-  /** Its user has left: nothing need come. */
+  /** Whether its user has left, so that no result is required. */
   isGone = false;
   /** It came to a stream that had ended already, and is still being torn down. */
   isBornLate = false;

@@ -6,7 +6,7 @@ import type { CircuitOptions } from '../../src/request/gate-options.ts';
 const some = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 2 });
 const oneOf = <const T>(...values: T[]) => fc.constantFrom(...values);
 
-/** Names of limits; nobody expects a cost of the last. */
+/** Names of limits; no request is expected to cost the last one. */
 const NAMES = ['requests', 'tokens', 'credits'] as const;
 
 const rateLimit: fc.Arbitrary<RateLimit> = fc
@@ -49,10 +49,10 @@ const adaptive = fc.oneof(
   }),
 );
 
-/** All that a limiter, or `throttle`, is made with. */
+/** All options of a limiter or `throttle`. */
 export const setup = fc.record({
   api: oneOf('limiter', 'throttle'),
-  /** Who listens: each makes the library go another way. */
+  /** The listeners: each makes the library take another path. */
   hasProbe: fc.boolean(),
   hasListener: fc.boolean(),
   isHeard: oneOf(true, true, false),
@@ -85,7 +85,7 @@ export const setup = fc.record({
   outcomes: fc.boolean(),
   ordered: fc.boolean(),
   hasPriority: fc.boolean(),
-  /** How the script ends: everyone is answered well, or everyone leaves. */
+  /** The end of the script: all attempts succeed, or all users leave. */
   ending: oneOf('heal', 'leave'),
 });
 
@@ -134,14 +134,14 @@ const DOINGS = [
   ...['recordSuccess', 'recordFailure', 'recordTokens', 'look', 'look', 'subscribe'],
 ] as const;
 
-/** Where a user's code is called, and may come back into the library. */
+/** The callbacks in which a user's code may call the library again. */
 const TRAPS = [
   ...['project', 'next', 'error', 'complete', 'event', 'feedback', 'estimate'],
   ...['priority', 'arrived', 'queued', 'admitted', 'attemptStarted', 'attemptEnded', 'backoff'],
   ...['changed', 'settled', 'isFailure', 'classify', 'teardown', 'abort'],
 ] as const;
 
-/** Something that a user does: `a`, `b` and `c` say to whom, and how. */
+/** An action of a user; `a`, `b` and `c` select its target and variant. */
 export const action = fc.record({
   do: oneOf(...DOINGS),
   a: fc.nat(1000),
@@ -153,7 +153,7 @@ export type Action = typeof action extends fc.Arbitrary<infer S> ? S : never;
 
 export const step = fc.record({
   action,
-  /** Does it not now, but in the next callback of this name. */
+  /** Performs the action in the next callback of this name. */
   trap: fc.option(oneOf(...TRAPS), { nil: undefined, freq: 4 }),
   /** What follows: nothing, promises settle, or time passes: until a timer fires, or just not. */
   after: oneOf<'on' | 'settle' | 'next' | 'before' | number>(
@@ -181,7 +181,7 @@ export function scriptOf(api: Setup['api']) {
   });
 }
 
-/** One of those there are, if there are any. */
+/** Selects one of the present items, if there are any. */
 export function pick<T>(list: readonly T[], index: number): T | undefined {
   return list[index % (list.length || 1)];
 }

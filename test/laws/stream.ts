@@ -4,7 +4,7 @@ import { Req } from './requests.ts';
 import type { Setup } from './setup.ts';
 import type { Warden } from './warden.ts';
 
-/** Makes the operator with what a stream says of its requests and results. */
+/** Makes the operator with a stream's options of requests and results. */
 export type Open = (
   said: object,
 ) => (source: Observable<Req>) => Observable<Req | Outcome<Req, Req>>;
@@ -12,7 +12,7 @@ export type Open = (
 /** A stream of requests, as its user sees it. */
 export class Stream {
   readonly source = new Subject<Req>();
-  /** Its requests in order, and those whose results have come. */
+  /** Its requests in order, and those with results. */
   readonly arrived: Req[] = [];
   readonly seen: Req[] = [];
   state: 'open' | 'complete' | 'error' | 'left' = 'open';

@@ -1,12 +1,12 @@
 import type { SettleOutcome } from '../../src/model/outcome.ts';
 import { Ticket } from '../../src/model/ticket.ts';
 
-/** Whoever is told what becomes of tickets, before anyone else learns of it. */
+/** A listener that gets the events of all tickets before any other listener. */
 export interface Tap {
-  /** Somebody holds the ticket; told again by the next gate. */
+  /** Called when a holder takes the ticket; again at the next gate. */
   taken(ticket: Ticket): void;
   refused(ticket: Ticket, error: Error): void;
-  /** It has waited at a gate, and passes. */
+  /** Called when the ticket has waited at a gate and passes. */
   waited(ticket: Ticket): void;
   sent(ticket: Ticket): void;
   recorded(ticket: Ticket, limit: string, amount: number): void;
@@ -15,7 +15,7 @@ export interface Tap {
   settled(ticket: Ticket, outcome: SettleOutcome): void;
 }
 
-/** Listens to every ticket there is. Returns what ends it. */
+/** Listens to all tickets. Returns a function that stops it. */
 export function tapTickets(tap: Tap): () => void {
   const { take, refuse, waited, sent, record, returnTo, settle } = Ticket.prototype;
   const proto = Ticket.prototype;

@@ -13,7 +13,7 @@ import type { Instrumentation, WaitDetail } from '../../src/model/instrumentatio
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { ApiError, tooMany } from '../request/harness.ts';
 
-/** Plays scripts of requests that wait, in all forms, and notes what is told of their waits. */
+/** Plays scripts of waiting requests, in all forms, and records all reports of their waits. */
 
 const strategies = [
   'rate' as const,
@@ -62,7 +62,7 @@ class Told implements Instrumentation {
   readonly parts: Part[] = [];
   /** For each wait that has ended: what it was told to begin with, and its parts. */
   readonly waits: { readonly began: string; readonly parts: readonly Part[] }[] = [];
-  /** What waits now, and the parts of it that are booked. */
+  /** The present waits, and their booked parts. */
   readonly open = new Map<object, { readonly began: string; readonly parts: Part[] }>();
   readonly #clock: ManualClock;
 
@@ -105,7 +105,7 @@ class Told implements Instrumentation {
     return [first, ...ceased].map((part) => part?.gate);
   }
 
-  /** How many waited for each at a time. */
+  /** The number of waiting requests by gate at a time. */
   waitingAt(at: number): Record<string, number> {
     return total(
       this.parts.map(({ gate, from, to }) => ({ [gate]: from < at && at < to ? 1 : 0 })),

@@ -9,7 +9,7 @@ import type { Tap } from './tap.ts';
 
 const NEARLY = 1e-6;
 
-/** Watches every ticket, and notes each law that is broken the moment that it is. */
+/** Watches every ticket, and records each broken law at once. */
 export class Warden implements Tap {
   readonly faults: string[] = [];
   readonly requests: Req[] = [];
@@ -23,11 +23,13 @@ export class Warden implements Tap {
   };
   readonly attempts: Attempts;
   dropped = 0;
-  /** A user was told of a request that was let pass and is not sent yet, and may change what it met. */
+  /**
+   * A user was told of a request that was let pass and is not sent yet, and may change what it met.
+   */
   disturbedAt = -1;
   /** Others have come while one was between two queues. */
   isCrowded = false;
-  /** All tickets that ever were. */
+  /** All tickets so far. */
   tickets = 0;
   /** The highest limits that those who are there may have been let in under. */
   mostSlots: number;
@@ -40,7 +42,7 @@ export class Warden implements Tap {
   timedFrom = 0;
   /** After this time nothing may be sent; Infinity: it may. */
   pausedAt = Number.POSITIVE_INFINITY;
-  /** Of those alive, how many were ever sent. */
+  /** The number of unfinished requests that were sent. */
   inSlots = 0;
   readonly #setup: Setup;
   readonly #clock: ManualClock;

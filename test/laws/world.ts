@@ -19,13 +19,13 @@ import { Warden } from './warden.ts';
 /** A rate that adapts minds shorter waits itself. */
 const PACED_CLOSURE_MS = 2_000;
 
-/** A lease that somebody holds. */
+/** A held lease. */
 export interface Held {
   readonly req: Req;
   readonly lease: Lease;
 }
 
-/** The library with all its users, and the warden beside it. */
+/** The library with all its users, and the warden that watches them. */
 export class World {
   readonly setup: Setup;
   readonly clock = new LawClock();
@@ -42,7 +42,7 @@ export class World {
   drains = 0;
   isClosed = false;
   isHealing = false;
-  /** An error is read that nobody sent. */
+  /** Whether an error is being read that belongs to no attempt. */
   isQuiet = false;
   perform: (action: Action) => void = () => undefined;
   readonly #tasks = new WeakMap<object, Req>();
@@ -96,7 +96,8 @@ export class World {
     if (isPartial && this.setup.circuitBreaker && this.setup.adaptive) return;
     const action = this.traps.get(name)?.shift();
     if (action === undefined || this.isHealing) return;
-    // Told of what has been decided and not been done: it would be done in a world that has changed.
+    // Told of what has been decided and not been done: it would be done in a world that has
+    // changed.
     const isPending = name === 'admitted' || name === 'event' || name === 'backoff';
     // The same within the callbacks of what is done there; and what was charged by then stays so.
     const isWithin = isPending || this.#pending > 0;

@@ -244,7 +244,8 @@ describe('what a policy of the adaptive rate tells', () => {
     player.end(player.send(), { verdict: TOO_MANY });
     for (let n = 0; n < 5; n += 1) player.end(player.sendLater());
     const told = player.facts.filter(({ kind }) => kind === 'rateAdapted');
-    // The probe goes 100 ms after the rejection, as was the mean interval. Before that nothing was asked for.
+    // The probe goes 100 ms after the rejection, as was the mean interval. Before that nothing was
+    // asked for.
     const to = expect.closeTo(10 / 0.1, 3);
     expect(told[0]).toEqual({
       kind: 'rateAdapted',

@@ -12,7 +12,9 @@ const ENDED: CompletedAttempt = {
   epoch: 0,
 };
 
-/** A policy that answers with `waitMs`, charges `charge`, and notes in `log` what is asked of it. */
+/**
+ * A policy that answers with `waitMs`, charges `charge`, and notes in `log` what is asked of it.
+ */
 function part(kind: GateKind, log: string[], { waitMs = 0, charge = 1 as unknown } = {}) {
   const policy: Policy & { waitMs: number; nextChangeAt: number; advanced: number[] } = {
     waitMs,

@@ -24,7 +24,9 @@ function opened(options: Partial<GradientOptions> = {}): Gradient {
   return gradient;
 }
 
-/** A server that works on `units` at once; the rest queues. Everything the limit lets in is sent. */
+/**
+ * A server that works on `units` at once; the rest queues. Everything the limit lets in is sent.
+ */
 function serve(
   gradient: Gradient,
   units: number,

@@ -24,8 +24,8 @@ interface Pair {
 }
 
 /**
- * The living, as the queue shows them: at the head, in order. With `node:assert`, since `expect` takes
- * a hundred times as long.
+ * The living, as the queue shows them: at the head, in order. With `node:assert`, since `expect`
+ * takes a hundred times as long.
  */
 function check({ real, model }: Pair): void {
   equal(real.length, model.length);

@@ -3,7 +3,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import { generateText, streamText } from 'ai';
 import OpenAI from 'openai';
 
-/** One SDK, as its users call it. A stream that is aborted ends as if it were whole, in all of them. */
+/** One SDK, as its users call it. In all of them an aborted stream ends as if it were complete. */
 export interface Client {
   ask(prompt: string, signal: AbortSignal): Promise<string>;
   stream(prompt: string, signal: AbortSignal): AsyncIterable<string>;

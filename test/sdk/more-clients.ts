@@ -74,7 +74,9 @@ const withAxios: MakeCalls = (url) => {
   };
 };
 
-/** By the names of their packages, with whether what they return tells the tokens that were used. */
+/**
+ * By the names of their packages, with whether what they return tells the tokens that were used.
+ */
 export const MORE_CLIENTS: readonly (readonly [string, MakeCalls, boolean])[] = [
   ['openai, Azure', azure, true],
   ['@google/genai', google, true],

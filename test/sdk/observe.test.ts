@@ -21,7 +21,9 @@ const openaiOf = (url: string, fetch = globalThis.fetch) =>
   new OpenAI({ apiKey: 'key', baseURL: `${url}/v1`, maxRetries: 0, fetch });
 const anthropicOf = (baseURL: string) => new Anthropic({ apiKey: 'key', baseURL, maxRetries: 0 });
 
-/** Sends one request. @returns what was read: the limit on requests, and the tokens that were used */
+/**
+ * Sends one request. @returns what was read: the limit on requests, and the tokens that were used
+ */
 async function readOf(ask: Ask) {
   const told: (readonly ReportedLimit[] | undefined)[] = [];
   await using rig = await start(

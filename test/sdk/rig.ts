@@ -44,7 +44,7 @@ export async function start(
 
 export type Rig = Awaited<ReturnType<typeof start>>;
 
-/** How a prompt has ended. */
+/** The result of a prompt. */
 export type Ended = { prompt: string } & (
   | { status: 'ok'; value: string }
   | { status: 'failed'; error: unknown }
@@ -81,7 +81,7 @@ const byFetch: SendAll = async ({ limiter, server }, make, how, prompts) => {
   });
 };
 
-/** Both ways to have an SDK paced. */
+/** Both ways to pace an SDK. */
 export const WAYS: readonly (readonly [string, SendAll])[] = [
   ['inside throttle', inThrottle],
   ['by limiter.fetch', byFetch],
@@ -102,7 +102,9 @@ export const PROMPTS = Array.from({ length: 8 }, (_, index) => `question ${index
 /** An answer of eight words: nothing of it is lost. */
 export const WHOLE = /^\S+( \S+){7}$/;
 
-/** Each prompt has ended once, nothing is held, and nobody but the limiter has sent anything again. */
+/**
+ * Each prompt has ended once, nothing is held, and nobody but the limiter has sent anything again.
+ */
 export function expectSettled({ limiter, server, sent }: Rig, ended: readonly Ended[]): void {
   expect(ended.map(({ prompt }) => prompt).toSorted()).toEqual(PROMPTS);
   expect(server.requests).toHaveLength(sent.attempts);

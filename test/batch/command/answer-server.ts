@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What a test makes of a request: `undefined` is a good answer. */
+/** A test's response to a request; `undefined`: a successful answer. */
 export type Handler = (
   prompt: string,
   request: IncomingMessage,
@@ -24,7 +24,7 @@ export interface AnswerServer {
   readonly bodies: readonly Record<string, unknown>[];
   /** Resolves when the next request comes. */
   nextCall(): Promise<void>;
-  /** Requests in flight at the most. */
+  /** The most requests that were in flight. */
   readonly mostInFlight: () => number;
   close(): Promise<void>;
 }

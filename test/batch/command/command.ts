@@ -16,7 +16,7 @@ export const commandLine = [process.execPath, COMMAND] as const;
 
 export interface StartOptions {
   readonly env?: NodeJS.ProcessEnv;
-  /** What standard input has; null: nothing yet, and it stays open. */
+  /** The content of standard input; null: empty, and open. */
   readonly input?: string | null;
   readonly cwd?: string;
   /** The command's file. Default: that of the package as it is published. */

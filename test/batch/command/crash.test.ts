@@ -6,11 +6,14 @@ import { prompts } from './files.ts';
 
 const LINES = 1_200;
 const CONCURRENCY = 16;
-/** Calls that take this long make a run that outlasts its kills. */
+/** The duration of calls, so long that the run outlasts its kills. */
 const CALL_MS = 120;
-/** A process is killed within so long of its first call, or of its start: one in four. */
+/** A process is killed within this time after its first call, or, one in four, after its start. */
 const KILL_WITHIN_MS = 600;
-/** Each kill starts a process, and a busy machine takes seconds for that: this only ends a hang. */
+/**
+ * The time limit for each kill. It only ends a hang: a busy machine needs seconds to start a
+ * process.
+ */
 const BOUND_MS = 600_000;
 
 /** Kills a run again and again, at random moments, and then lets it end. */
@@ -38,7 +41,7 @@ async function killed(test: TestContext, kills: number, seed: number): Promise<v
     const body = ids.get(id)?.response?.body;
     expect(body).toMatchObject({ choices: [{ message: { content: prompt.toUpperCase() } }] });
   }
-  // No more was sent twice than was in flight at a kill.
+  // Only requests in flight at a kill were sent twice.
   const calls = [...server.counts.values()].reduce((sum, count) => sum + count, 0);
   expect(calls - LINES).toBeLessThanOrEqual(kills * CONCURRENCY);
   console.log(`${kills} kills: ${lines.length} results, ${calls - LINES} calls repeated`);

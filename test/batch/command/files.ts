@@ -6,7 +6,7 @@ import type { TestContext } from 'vitest';
 import type { ResultLine } from '../../../src/batch/ledger/result-line.ts';
 import { type AnswerServer, type AnswerServerOptions, startAnswerServer } from './answer-server.ts';
 
-/** What the command reads of the environment. */
+/** The environment variables that the command reads. */
 export const VARIABLES =
   /^(OPENAI_|ANTHROPIC_|HEADGATE_|OTEL_|https?_proxy$|HTTPS?_PROXY$|NO_PROXY$|no_proxy$)/;
 
@@ -20,7 +20,7 @@ export interface CommandFiles {
   results(name?: string): ResultLine[];
 }
 
-/** They are removed, and the server is closed, when the test ends. */
+/** Makes them for a test, at whose end they are removed and the server is closed. */
 export async function commandFiles(
   test: TestContext,
   options: AnswerServerOptions = {},

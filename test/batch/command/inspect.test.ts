@@ -14,7 +14,7 @@ it('--inspect serves the page while the command runs, and prints its address', a
 it('--inspect takes another port if its own is in use', async (test) => {
   const { createServer } = await import('node:net');
   const other = createServer();
-  // Whoever has it, it is taken.
+  // The port is in use, by this server or another program.
   const isTaken = new Promise<void>((resolve) => {
     other.once('error', () => resolve());
     other.listen(4600, '127.0.0.1', resolve);

@@ -57,7 +57,7 @@ describe('headgate run', () => {
     }
   });
 
-  // What it says is tested without a process for each call, in ../command-output.test.ts.
+  // ../command-output.test.ts tests the output, without a process for each call.
   it('exits with a code for its result, and writes errors to standard error', async (test) => {
     const { run, write, command } = await rig(test);
     write('in.jsonl', prompts(1));
@@ -95,7 +95,7 @@ describe('headgate run', () => {
 
   it('exits with the code of a signal that comes while lines are checked', async (test) => {
     const { startRun, write, folder } = await rig(test);
-    // To check so many takes a while.
+    // Checking this many lines takes a while.
     write('in.jsonl', prompts(200_000));
     const { process: child, ended } = startRun(['in.jsonl', '--out', 'out.jsonl']);
     while (!existsSync(join(folder, 'out.jsonl.lock'))) {
@@ -140,7 +140,7 @@ describe('headgate run', () => {
 describe('headgate export', () => {
   it('ends silently if its reader has gone', async (test) => {
     const { write, run, folder } = await rig(test);
-    // More than a pipe holds.
+    // More than the buffer of a pipe.
     const long = prompts(200).map(({ id }) => ({ id, prompt: 'p'.repeat(2_000) }));
     write('in.jsonl', long);
     await run(['in.jsonl', '--out', 'out.jsonl', '--quiet', '--concurrency', '20']);
@@ -153,7 +153,7 @@ describe('headgate export', () => {
 });
 
 describe('a disk that is full', () => {
-  /** Their results are more than the disk holds. */
+  /** Lines whose results exceed the disk. */
   const LINES = 800;
 
   it('stops the run with a message, and the run continues when there is space', async (test) => {
@@ -161,7 +161,7 @@ describe('a disk that is full', () => {
       handle: (prompt) => ({ body: { choices: [{ message: { content: prompt.repeat(20) } }] } }),
     });
     write('in.jsonl', prompts(LINES));
-    // Where no file system may be mounted, the shell bounds the size of files.
+    // If no file system can be mounted, the shell bounds the size of files.
     const folder = path('disk');
     mkdirSync(folder);
     const isMounted = mount(folder);

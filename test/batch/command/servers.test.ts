@@ -59,7 +59,7 @@ describe('servers of other projects', () => {
       // Long enough that a rate is learned and written down; then it is killed.
       const called = server.nextCall();
       const { process: child, ended } = start();
-      // A busy machine may take longer to start it than it is to run.
+      // A busy machine may need longer to start the command than the command is meant to run.
       await called;
       await new Promise((resolve) => setTimeout(resolve, 5_000));
       child.kill('SIGINT');

@@ -6,7 +6,7 @@ import { expect, inject, it, type TestContext } from 'vitest';
 import { rig, start } from './command.ts';
 import { prompts } from './files.ts';
 
-/** Takes OTLP over HTTP, and keeps what came. */
+/** Receives OTLP over HTTP, and keeps the messages. */
 async function collector(test: TestContext) {
   const bodies = new Map<string, string>();
   const server = createServer(async (request, response) => {

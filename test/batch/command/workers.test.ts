@@ -13,12 +13,12 @@ import { type Rig, rig, start } from './command.ts';
 // Real time: workers, the run and Redis are processes of their own.
 
 const LINES = 160;
-/** Which arrival is answered with a 429. */
+/** The number of the arrival that gets a 429. */
 const REJECTED = 40;
-/** A busy machine takes seconds to start each process: this only ends a hang. */
+/** The time limit. It only ends a hang: a busy machine needs seconds to start a process. */
 const BOUND_MS = 600_000;
 const TELL_MS = 60_000;
-/** Of what a process has said, in characters. */
+/** The length of output that errors quote, in characters. */
 const SAID = 1_000;
 
 function prompts(rigged: Rig, count = LINES): void {
@@ -66,14 +66,14 @@ function written(rigged: Rig): number {
   }
 }
 
-/** Resolves once so many results are written. A run that has ended before writes no more. */
+/** Resolves when this number of results is written, or when the run has ended. */
 async function reached(rigged: Rig, run: Running, results: number): Promise<void> {
   const isOn = () => run.process.exitCode === null && run.process.signalCode === null;
   while (written(rigged) < results && isOn()) await sleep(30);
   expect(written(rigged), `the run said: ${run.stderr()}`).toBeGreaterThanOrEqual(results);
 }
 
-/** Says every minute what is still waited for: a busy machine is slow, and a hang must tell where. */
+/** Prints every minute what the test waits for, so that a hang can be located. */
 async function awaited<T>(
   what: string,
   promise: Promise<T>,
@@ -113,13 +113,13 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: B
       },
     });
     prompts(rigged);
-    // What a worker was told itself is less than what the run says.
+    // The worker's own limit is lower than that of the run.
     const workers = [1, 2, 3].map(() => startWorker(test, rigged, redis.url, ['--rpm', '60']));
     const run = startSplit(test, rigged, redis.url, ['--rpm', '3000', '--concurrency', '12']);
     await reached(rigged, run, LINES / 5);
     workers[0]?.process.kill('SIGKILL');
     await reached(rigged, run, LINES / 2);
-    // It keeps nothing: all that waits in the queue is gone.
+    // It stores nothing, so all waiting jobs are lost.
     await redis.kill();
     await sleep(500);
     await redis.restart();
@@ -254,7 +254,7 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: B
     const redis = await startRedis();
     test.onTestFinished(() => redis.stop());
     const rigged = await rig(test);
-    // More than the run keeps in the queue.
+    // More requests than the run keeps in the queue.
     prompts(rigged, 1_500);
     const admin = createClient({ url: redis.url });
     await admin.connect();

@@ -57,7 +57,7 @@ it('is never held by two runs, in any order of their steps', () => {
     }
     const holders = takers.filter(({ state }) => state === 'holds').length;
     if (!givesBack) expect(holders).toBe(1);
-    // Nothing that was needed for a moment is left.
+    // No temporary file is left.
     expect(readdirSync(folder)).toEqual(holders === 1 ? ['out.lock'] : []);
   });
   fc.assert(property, { numRuns: 400 });

@@ -24,7 +24,7 @@ describe('the learned rate of a provider', () => {
     expect(memory.read(NOW + 60 * MINUTE_MS)).toEqual(new Map());
     expect(memory.read(NOW - MINUTE_MS)).toEqual(new Map());
     expect(new RateMemory(output, 'http://b/v1').read(NOW)).toEqual(new Map());
-    // To have learned nothing yet is no reason to forget.
+    // A run that has learned nothing keeps the old rate.
     memory.write(new Map(), NOW);
     expect(memory.read(NOW)).toEqual(rates);
     memory.remove();

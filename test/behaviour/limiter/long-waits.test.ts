@@ -297,8 +297,8 @@ describe('a limit that is used up, with a reset in up to 20 minutes and no Retry
   const WINDOW = 1_200_000;
 
   /**
-   * Statuses of 150 requests to an API that takes 100 in 20 minutes, and reports the limit of a minute
-   * too.
+   * Statuses of 150 requests to an API that takes 100 in 20 minutes, and reports the limit of a
+   * minute too.
    * @param resetMs what it reports, by when it accepted requests
    */
   async function statuses(resetMs: (acceptedAt: readonly number[], now: number) => number) {

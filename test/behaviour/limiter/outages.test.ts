@@ -14,7 +14,10 @@ const fetchFailed = () => new TypeError('fetch failed', { cause: refused() });
 
 const codeOf = (error: unknown) => (error as { readonly code?: string } | undefined)?.code;
 
-/** A server that answers after 100 ms, and is gone between two times: it resets what it is working on. */
+/**
+ * A server that answers after 100 ms, and is gone between two times: it resets what it is working
+ * on.
+ */
 function server(clock: ManualClock, downAt: number, upAt: number, error: () => Error = refused) {
   const stats = { calls: 0, down: 0, inFlight: 0, mostWhenDown: 0 };
   const isDown = () => clock.now() >= downAt && clock.now() < upAt;

@@ -81,7 +81,9 @@ class World {
     }
   }
 
-  /** The next one is the most urgent one of the obvious queue, and its wait began at its arrival. */
+  /**
+   * The next one is the most urgent one of the obvious queue, and its wait began at its arrival.
+   */
   async release(): Promise<void> {
     const next = mostUrgent(this.waiters);
     if (next !== undefined) {

@@ -5,7 +5,9 @@ import { CircuitBreaker } from '../../../src/policies/circuit-breaker.ts';
 import type { CircuitResult } from '../../../src/policies/circuit-types.ts';
 import { runs } from '../../support/runs.ts';
 
-/** One stay in a state, as the rules have it. Attempts remember the stay in which they were sent. */
+/**
+ * One stay in a state, as the rules have it. Attempts remember the stay in which they were sent.
+ */
 type Stay =
   | { readonly state: 'closed'; failures: number }
   | { readonly state: 'open'; readonly until: number; readonly openMs: number }

@@ -15,8 +15,8 @@ const TOO_LONG = 'x'.repeat(100 * 1024);
 const breakOffs = new Map<string, () => void>();
 
 /**
- * Sends the head at once. The path says how many ms later the body comes, and the end of the request;
- * an SDK adds to it.
+ * Sends the head at once. The path says how many ms later the body comes, and the end of the
+ * request; an SDK adds to it.
  */
 const lateBody: Answer = ({ url = '' }, response) => {
   const [, lateMs, abortMs, n] = url.split('/').map(Number);

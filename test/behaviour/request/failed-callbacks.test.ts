@@ -34,7 +34,10 @@ const NONSENSE = [
 
 const VALUES = [0, 1, 2, 3];
 
-/** What a stream of outcomes has told of each request, and the index in the error of one that failed. */
+/**
+ * What a stream of outcomes has told of each request, and the index in the error of one that
+ * failed.
+ */
 function told(outcomes: readonly Outcome<number, number>[]) {
   return outcomes.map((outcome) => {
     if (outcome.status === 'ok') return `${outcome.request} ok`;

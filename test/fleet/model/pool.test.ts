@@ -8,7 +8,9 @@ import {
 } from '../../../src/fleet/model/pool.ts';
 import { seededRandom } from '../../../src/simulator/random.ts';
 
-/** Workers that always want more slots, and ask in random order; some of their requests end between. */
+/**
+ * Workers that always want more slots, and ask in random order; some of their requests end between.
+ */
 class GreedyWorkers {
   readonly pool: Pool = { held: 0, claimed: 0, sought: 0 };
   readonly mine: Holding[];

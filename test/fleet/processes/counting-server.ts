@@ -30,7 +30,10 @@ export interface CountingServer {
 
 const now = () => performance.timeOrigin + performance.now();
 
-/** @param tookMs how long each request takes. @param heldUpMs what was on its way for so long was held up */
+/**
+ * @param tookMs how long each request takes. @param heldUpMs what was on its way for so long was
+ * held up
+ */
 export async function countingServer(tookMs: number, heldUpMs: number): Promise<CountingServer> {
   const seen: Seen[] = [];
   const inFlight = new Map<string, number>();

@@ -8,20 +8,20 @@ import { expect, inject, type TestContext } from 'vitest';
 import type { LimiterOptions } from '../../../src/index.ts';
 import type { RedisStoreOptions } from '../../../src/redis/index.ts';
 
-/** What a worker is. */
+/** The settings of a worker. */
 export interface WorkerSettings {
   readonly kind: 'node-redis' | 'ioredis';
-  /** That of Redis, or of a proxy before it. */
+  /** The port of Redis, or of a proxy in front of it. */
   readonly port: number;
   readonly password?: string;
   readonly offlineQueue?: boolean;
-  /** That of the provider. */
+  /** The port of the provider. */
   readonly serverPort: number;
-  /** So many requests wait or are in flight at any time. */
+  /** The number of requests that wait or are in flight at any time. */
   readonly lanes: number;
   readonly store: RedisStoreOptions;
   readonly limits: LimiterOptions;
-  /** Whether it tells the store what time it is. Only with node-redis. */
+  /** Whether the worker sends its own time to the store. Only with node-redis. */
   readonly hasClock?: boolean;
 }
 
@@ -115,7 +115,10 @@ export class FleetProcess {
     await end;
   }
 
-  /** Ends it as its user would. Every request has ended once, and nothing keeps it alive. */
+  /**
+   * Ends the worker as its user would. Checks that every request has ended once and nothing keeps
+   * it alive.
+   */
   async finish(): Promise<Report> {
     this.tell({ finish: true });
     await until(() => this.process.exitCode !== null, `${this.name} has ended`);
@@ -127,7 +130,7 @@ export class FleetProcess {
   }
 }
 
-/** Waits for what must happen. */
+/** Waits for a condition that must become true. */
 export async function until(isSo: () => boolean, what: string): Promise<void> {
   for (const giveUpAt = Date.now() + SOON_MS; !isSo(); await sleep(5)) {
     if (Date.now() < giveUpAt) continue;

@@ -67,7 +67,8 @@ describe.runIf(canRun('redis-server'))(
       await Promise.all(ending);
       expect(server.mostInFlight).toBeLessThanOrEqual(CONCURRENCY);
       expect(server.mostInWindow(WINDOW_MS)).toBeLessThanOrEqual(LIMIT * 1.01);
-      // Who waits for nobody is killed last: all that it held must be there for the one that is left.
+      // Who waits for nobody is killed last: all that it held must be there for the one that is
+      // left.
       for (const { failed } of await Promise.all([...workers, standing].map((w) => w.finish()))) {
         expect(failed).toBe(0);
       }

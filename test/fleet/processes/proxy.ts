@@ -1,15 +1,15 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** The way between a worker and its store, which a test can spoil. */
+/** A proxy between a worker and its store, whose connections a test can disturb. */
 export interface Proxy {
   readonly port: number;
-  /** Where connections lead that begin from now on. */
+  /** The target of new connections. */
   target: number;
-  /** How much later everything arrives, in each direction, in ms. */
+  /** The delay in each direction, in ms. */
   delayMs: number;
   /** Resets all connections. */
   cut(): void;
-  /** All connections stay, and nothing passes through them ever again. New ones are not concerned. */
+  /** Keeps all connections open without passing data any more. New ones are not affected. */
   forget(): void;
   /** Resets each connection as the store has answered, so that the answer is lost. */
   losesAnswers: boolean;

@@ -18,7 +18,7 @@ const scenarios = Array.from({ length: SEEDS }, (_, seed) => drawScenario(seed))
 /** Whole requests a window or in flight: the smallest limits move their rate by so much. */
 const ROUNDING = 1.5;
 
-/** The part of all scenarios that are so. */
+/** The share of scenarios with a property. */
 function part(holds: (scenario: Scenario) => boolean): number {
   return scenarios.filter(holds).length / SEEDS;
 }

@@ -11,7 +11,7 @@ const FACTS = [
 
 /** The callbacks of a user, some of which throw. */
 export class Callbacks {
-  /** From now on none throws. */
+  /** From now on no callback throws. */
   areKind = false;
   readonly #setup: Setup;
   readonly #calls = new Map<Callback, number>();

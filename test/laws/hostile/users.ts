@@ -4,7 +4,7 @@ import type { Lease } from '../../../src/index.ts';
 import type { AttemptContext } from '../../../src/request/attempt-context.ts';
 import { ApiError, tooMany } from '../../request/harness.ts';
 
-/** The async context of who sends a request. */
+/** The async context of a request's user. */
 export const sender = new AsyncLocalStorage<Req>();
 
 /** A request, as its user sees it. */
@@ -18,7 +18,7 @@ export class Req {
   calls = 0;
   ends = 0;
   hasLease = false;
-  /** Its stream has been left, or has failed: nothing need come. */
+  /** Whether its stream was left or has failed, so that no result is required. */
   isGone = false;
 
   constructor(id: number, isStream: boolean) {

@@ -10,7 +10,7 @@ import { Call, type Held, Req, sender } from './users.ts';
 /** Three keys of a group. */
 const keyOf = ({ id }: Req) => `${id % 3}`;
 
-/** A subscription, and what has come to it. */
+/** A subscription, and its emissions. */
 interface Stream {
   state: 'open' | 'ended';
   readonly arrived: Req[];
@@ -84,7 +84,7 @@ export class World {
     await this.clock.advanceAsync(ms);
   }
 
-  /** All answer well from now on, and nobody throws: everything must end. */
+  /** From now on all attempts succeed and no callback throws: everything must end. */
   async heal(): Promise<void> {
     this.#callbacks.areKind = true;
     this.#source.complete();

@@ -37,7 +37,9 @@ async function run(kind: string, seed: number, stalledMs: number, runningMs: num
 const SEEDS = [1, 2, 3, 4];
 const mean = (values: readonly number[]) => values.reduce((sum, one) => sum + one) / values.length;
 
-/** Mean goodput in %, and rejections for 1,000 accepted requests: what is reached, less a margin. */
+/**
+ * Mean goodput in %, and rejections for 1,000 accepted requests: what is reached, less a margin.
+ */
 describe('a limit of 20 requests a second, while client and provider get a turn only now and then', () => {
   it.each([
     ['bucket', 50, 50, 95, 120],

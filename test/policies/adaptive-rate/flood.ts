@@ -1,6 +1,9 @@
 import { corePlayer, OK, TOO_MANY } from './core-player.ts';
 
-/** What an adversary does with the n-th attempt that was sent at a time, given the outcome before it. */
+/**
+ * What an adversary does with the n-th attempt that was sent at a time, given the outcome before
+ * it.
+ */
 export type Adversary = (attempt: {
   readonly at: number;
   readonly n: number;

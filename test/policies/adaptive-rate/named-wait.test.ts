@@ -144,7 +144,8 @@ describe('a wait that is named once', () => {
         player.sendLater();
         const waited = player.now - from;
         expect(waited).toBeGreaterThanOrEqual(waitMs - 1e-6);
-        // Shorter ones are as long as the gap between probes, which is told by `isOut` and the pace.
+        // Shorter ones are as long as the gap between probes, which is told by `isOut` and the
+        // pace.
         if (waitMs >= LEAST_GAP_MS && waitMs >= tookMs) {
           expect(waited).toBeLessThanOrEqual(1.2 * waitMs + 10);
         }

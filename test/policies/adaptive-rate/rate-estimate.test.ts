@@ -141,7 +141,8 @@ describe('what is learned of a rate', () => {
       sent.isAnswered = true;
       estimate.settled(sent, NEVER, 1_000);
     };
-    // A window of twenty, and each of thirty sent within a millisecond; then it is closed for a minute.
+    // A window of twenty, and each of thirty sent within a millisecond; then it is closed for a
+    // minute.
     for (let order = 0; order < 30; order += 1) {
       settle(order, order / 30, order > 18 && order < 29 ? 'rejected' : 'accepted');
     }

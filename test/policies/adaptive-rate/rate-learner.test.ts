@@ -129,7 +129,9 @@ describe('a learner of the rate', () => {
     expect(player.now - before).toBeLessThanOrEqual((4 * player.now) / 6);
   });
 
-  /** Sends eight to a sliding window of eight, then one too many, and says how long the next waits. */
+  /**
+   * Sends eight to a sliding window of eight, then one too many, and says how long the next waits.
+   */
   function waitAfterReset(headers: Readonly<Record<string, string>> = {}): number {
     const player = playing();
     const left = (remaining: number) => [
@@ -260,7 +262,8 @@ describe('a learner of the rate', () => {
       answer(sent);
     }
     expect(counts).toEqual([2, 4]);
-    // Four are left of it. A wait that is named is no time without demand, and after it they are gone.
+    // Four are left of it. A wait that is named is no time without demand, and after it they are
+    // gone.
     player.rejected(10, { ...TOO_MANY, retryAfterMs: 60_000 });
     player.accepted(10);
     player.accepted(10);

@@ -78,7 +78,8 @@ describe('what is tried beyond the measured rate', () => {
     expect(paceAfter([true, 100], [true, 110], [true, 110])).toBeCloseTo(1.095, 2);
     const slowest = paceAfter(...new Array<[boolean, number]>(20).fill([true, 100]));
     expect(slowest).toBeCloseTo(0.995 + 0.05 * 2 ** (32 / 128), 2);
-    // Half as slow after each cycle in which it did not grow far, and not at all where more was accepted.
+    // Half as slow after each cycle in which it did not grow far, and not at all where more was
+    // accepted.
     expect(paceAfter([true, 100], [true, 100], [false, 100])).toBe(usual);
     expect(paceAfter([true, 100], [true, 100], [true, 130])).toBe(usual);
   });

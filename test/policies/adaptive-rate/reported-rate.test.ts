@@ -196,7 +196,9 @@ describe('a rate that is told of a limit, by what is left', () => {
 });
 
 describe('after a time without demand', () => {
-  /** A bucket of 100 that fills up at 10 a second, of which almost nothing is left after a minute. */
+  /**
+   * A bucket of 100 that fills up at 10 a second, of which almost nothing is left after a minute.
+   */
   function usedUp() {
     const told = { limit: 100, windowMs: 10_000 };
     const { reported, acceptedAt } = play(bucket(10, 100), () => told, 60);

@@ -31,7 +31,10 @@ function begun(): ReportedWindow {
   return window;
 }
 
-/** Uses windows one after the other, without rejections. @returns when the last has begun, and all that was sent */
+/**
+ * Uses windows one after the other, without rejections. @returns when the last has begun, and all
+ * that was sent
+ */
 function used(window: ReportedWindow, windows: number): { at: number; total: number } {
   let at = 0;
   let total = LIMIT;

@@ -27,7 +27,10 @@ function tell(line: WaitLine, attempts: readonly Told[], times = 1, roundMs = 0)
   }
 }
 
-/** Attempts that were sent this far apart, and are on their way for this long and up to `jitterMs` more. */
+/**
+ * Attempts that were sent this far apart, and are on their way for this long and up to `jitterMs`
+ * more.
+ */
 const evenly = (count: number, apartMs: number, onWayMs: number, jitterMs = 0) =>
   Array.from({ length: count }, (_, index) => ({
     sentAt: index * apartMs,

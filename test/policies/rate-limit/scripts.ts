@@ -78,7 +78,9 @@ export const anyLimits = fc
   .array(anyLimit, { minLength: 1, maxLength: 3 })
   .map((limits) => Object.fromEntries(limits.map((limit, index) => [`limit${index}`, limit])));
 
-/** So many hundredths of what each limit lets pass, of each another part; above 100 of all alike. */
+/**
+ * So many hundredths of what each limit lets pass, of each another part; above 100 of all alike.
+ */
 export function partOf(
   limits: Readonly<Record<string, RateLimit>>,
   part: number,

@@ -28,7 +28,8 @@ describe('POST /v1/messages', () => {
         expect(response.headers.get('request-id')).toMatch(/^req_/);
         expect(response.headers.get('anthropic-ratelimit-requests-limit')).toBe('50');
         expect(response.headers.get('anthropic-ratelimit-requests-remaining')).toBe('49');
-        // A minute from the moment at which it was let in, less the real time that has passed since then.
+        // A minute from the moment at which it was let in, less the real time that has passed since
+        // then.
         expect(response.headers.get('anthropic-ratelimit-requests-reset')).toMatch(
           /^2026-01-01T00:(01:00|00:\d\d)Z$/,
         );

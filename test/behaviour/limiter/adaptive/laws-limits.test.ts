@@ -23,7 +23,8 @@ describe('the start', () => {
       while ((run.answered[0] ?? 0) < count) await run.advance(50);
       const idealMs = Math.max(0, (count - 20) / 20) * 1_000 + 200;
       expect(run.clock.now()).toBeLessThan(1.15 * idealMs + 1_000);
-      // 16 are out before the first rejection can come, and twice as many are after the first answers.
+      // 16 are out before the first rejection can come, and twice as many are after the first
+      // answers.
       expect(run.provider.stats().rejected).toBeLessThanOrEqual(20 + 2 * 16);
       await run.end();
     },
@@ -52,8 +53,9 @@ async function shares(
 }
 
 describe('several processes with one key', () => {
-  // Where nothing tells the whole limit, each grows and is cut in proportion to its own share: nothing
-  // makes shares alike. With 32, one has a request in 0.8 s, and few stops to come to its share.
+  // Where nothing tells the whole limit, each grows and is cut in proportion to its own share:
+  // nothing makes shares alike. With 32, one has a request in 0.8 s, and few stops to come to its
+  // share.
   const few = [
     [2, 'openai', 'token-bucket', 1.2, 2, 0.95, 0.01, 7],
     [2, 'openai', 'fixed-window', 1.5, 2, 0.93, 0.01, 7],
@@ -105,8 +107,9 @@ describe('limits that are configured as they are', () => {
 describe('a fixed window that is configured, and that begins at another time at the server', () => {
   const RESET = { headers: 'openai', retryAfter: 'none' } as const;
   const RETRY_AFTER = { headers: 'retry-after', retryAfter: 'exact' } as const;
-  // Ours begins with the first request; a backlog comes shortly before its end. All that the next one
-  // allows is sent at once, into what is still one window of the server, unless answers tell of it.
+  // Ours begins with the first request; a backlog comes shortly before its end. All that the next
+  // one allows is sent at once, into what is still one window of the server, unless answers tell of
+  // it.
   const cases = [
     ['its reset', 'rate', 1, RESET],
     ['Retry-After', 'rate', 59, RETRY_AFTER],

@@ -78,7 +78,8 @@ describe('time without demand is no evidence', () => {
       tookMs.push(run.clock.now() - from);
       await run.advance(20_000);
     }
-    // A hundred are saved, fifty come in five seconds. What is saved is tried: then less of it is used.
+    // A hundred are saved, fifty come in five seconds. What is saved is tried: then less of it is
+    // used.
     const later = tookMs.slice(5);
     expect(later.reduce((a, b) => a + b, 0) / later.length).toBeLessThan(1.8 * 5_300);
     await run.end();
