@@ -1,6 +1,4 @@
 import type { AdaptationReason, PolicyEvent } from '../model/policy-events.ts';
-import type { Ticket } from '../model/ticket.ts';
-import { isError } from '../util/print.ts';
 
 /** The names of attributes of metrics, spans and events. */
 export const ATTRIBUTES = {
@@ -71,34 +69,6 @@ export class Labels {
     if (this.#known.size >= this.#most) return OTHER;
     this.#known.add(value);
     return value;
-  }
-}
-
-/** Names of errors of JavaScript, the web and SDKs that have no class of that name. */
-const KNOWN_NAMES = ['AbortError', 'TimeoutError', 'NetworkError', 'APIConnectionError'];
-
-const CLASS_NAME = /^[A-Za-z_$][\w$]{0,63}$/;
-
-/**
- * The error type of an attempt or request: the HTTP status if there is one, else the error's class.
- * The `name` of an error may hold anything, such as a prompt or a key, so only known names are
- * used.
- */
-export function errorTypeOf({ verdict }: Ticket, error: unknown): string {
-  const { kind, status } = verdict ?? {};
-  // A failure after a successful answer has no status of its own.
-  if (status !== undefined && kind !== 'ok') return String(status);
-  if (isError(error)) return classOf(error);
-  return error === undefined || error === null ? 'unknown' : typeof error;
-}
-
-function classOf(error: Error): string {
-  try {
-    if (KNOWN_NAMES.includes(error.name)) return error.name;
-    const className = error.constructor.name;
-    return CLASS_NAME.test(className) ? className : 'Error';
-  } catch {
-    return 'Error';
   }
 }
 

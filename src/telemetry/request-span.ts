@@ -7,10 +7,11 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
+import { errorTypeOf } from '../model/error-type.ts';
 import { traceIds } from '../model/inspection.ts';
 import type { SettleOutcome } from '../model/outcome.ts';
 import type { Ticket, TicketNote } from '../model/ticket.ts';
-import { ATTRIBUTES, EVENT_NAMES, errorTypeOf, SPAN_NAMES } from './attributes.ts';
+import { ATTRIBUTES, EVENT_NAMES, SPAN_NAMES } from './attributes.ts';
 import type { WaitPart } from './wait-parts.ts';
 
 /** A wait of up to this many ms is an event, a longer one a span. */

@@ -1,4 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
+import { errorTypeOf } from '../model/error-type.ts';
 import { HeadgateError } from '../model/errors.ts';
 import type { FeedbackKind } from '../model/feedback.ts';
 import type { GaugeSnapshot } from '../model/gauge.ts';
@@ -7,7 +8,7 @@ import type { GateKind, SettleOutcome } from '../model/outcome.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
 import type { ChunkReason, SizedKind } from '../model/sized.ts';
 import type { Amounts, Ticket } from '../model/ticket.ts';
-import { ATTRIBUTES, adaptationOf, errorTypeOf, Labels, MOST_VALUES } from './attributes.ts';
+import { ATTRIBUTES, adaptationOf, Labels, MOST_VALUES } from './attributes.ts';
 import { Counts, FleetCounts, type Observe } from './counts.ts';
 import { Gauges, Instances } from './gauges.ts';
 import {
@@ -226,10 +227,12 @@ export class Series implements Instrumentation {
     this.#gauges.observe(snapshots, this.#retrying.size, this.#running, observe);
   }
 
-  /** Compares the estimated amounts with the used ones. */
+  /** Counts the used amounts, and compares them with estimates if there are any. */
   #compare(ticket: Ticket, { bytes = 0, tokens = 0 }: Amounts): void {
-    if (bytes > 0) this.#histograms.estimateRatio.of('bytes').record(ticket.bytes / bytes);
-    if (tokens > 0) this.#histograms.estimateRatio.of('tokens').record(ticket.tokens / tokens);
+    const { estimateRatio } = this.#histograms;
+    // A request whose size was not estimated says nothing of estimates.
+    if (bytes > 0 && ticket.bytes > 0) estimateRatio.of('bytes').record(ticket.bytes / bytes);
+    if (tokens > 0 && ticket.tokens > 0) estimateRatio.of('tokens').record(ticket.tokens / tokens);
     this.#tokens += tokens;
   }
 

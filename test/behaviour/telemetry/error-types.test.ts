@@ -1,6 +1,6 @@
 import { ManualClock } from 'headgate/simulator';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createLimiter } from '../../../src/index.ts';
+import { createLimiter, QueueClearedError } from '../../../src/index.ts';
 import { type Sdk, startSdk } from '../../telemetry/sdk.ts';
 
 let sdk: Sdk;
@@ -12,13 +12,38 @@ afterEach(() => sdk.stop());
 class QuotaError extends Error {}
 class Secret extends Error {}
 Object.defineProperty(Secret, 'name', { value: 'key sk-123' });
+class t extends QueueClearedError {}
+const failedFetch = (cause: unknown) => new TypeError('fetch failed', { cause });
+const coded = (code: unknown) => Object.assign(new Error('no'), { code });
 const named = (name: unknown) => Object.assign(new Error('no'), { name });
+
+
+function circular(): Error {
+  const error = failedFetch(undefined);
+  error.cause = error;
+  return error;
+}
 
 it.each([
   ['a class', new QuotaError('no'), 'QuotaError'],
   ['a class of JavaScript', new TypeError('no'), 'TypeError'],
   ['a known name', new DOMException('no', 'TimeoutError'), 'TimeoutError'],
   ['a name that holds a secret', named('key sk-123 is wrong'), 'Error'],
+  ['a connection that fetch could not make', failedFetch(coded('ECONNREFUSED')), 'ECONNREFUSED'],
+  ['a name that has no address', failedFetch(coded('ENOTFOUND')), 'ENOTFOUND'],
+  ['a resolver that does not answer', failedFetch(coded('EAI_AGAIN')), 'EAI_AGAIN'],
+  ['a wrong certificate', failedFetch(coded('CERT_HAS_EXPIRED')), 'CERT_HAS_EXPIRED'],
+  ['a certificate of its own', coded('DEPTH_ZERO_SELF_SIGNED_CERT'), 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+  ['a connection that was closed', failedFetch(coded('UND_ERR_SOCKET')), 'UND_ERR_SOCKET'],
+  [
+    'the first of several addresses',
+    failedFetch(new AggregateError([coded('EHOSTUNREACH'), coded('ETIMEDOUT')])),
+    'EHOSTUNREACH',
+  ],
+  ['a code that holds a secret', failedFetch(coded('key sk-123')), 'TypeError'],
+  ['a key in the place of a code', coded('AKIA123ABC'), 'Error'],
+  ['a cause that is its own cause', circular(), 'TypeError'],
+  ['a class that a minifier has renamed', new t('no'), 'QueueClearedError'],
   ['a class whose name holds a secret', new Secret('no'), 'Error'],
   ['a name that looks like a class', named('sk_123'), 'Error'],
   ['a name that is no text', named(Object.create(null)), 'Error'],

@@ -96,6 +96,22 @@ describe('the metrics of a scripted run', () => {
     expect(histogram('headgate.byte_estimate.ratio', inBytes)).toEqual({ count: 1, sum: 2 });
   });
 
+  it('compare estimates with answers only where there is an estimate', async () => {
+    const clock = new ManualClock();
+    const limiter = createLimiter({ clock });
+    const ask = async () => ({ usage: { total_tokens: 15 } });
+    await limiter.run(ask);
+    const before = await sdk.collect();
+    expect(before.value('headgate.tokens')).toBe(15);
+    expect(before.points('headgate.byte_estimate.ratio')).toEqual([]);
+    await limiter.run(ask, { tokens: 30 });
+    const inTokens = { 'headgate.unit': 'tokens' };
+    expect((await sdk.collect()).histogram('headgate.byte_estimate.ratio', inTokens)).toEqual({
+      count: 1,
+      sum: 2,
+    });
+  });
+
   it('show rate limits, pace and circuit breaker if they are on', async () => {
     const clock = new ManualClock();
     const limiter = createLimiter({
