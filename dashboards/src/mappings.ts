@@ -50,9 +50,18 @@ function paused(): string {
   return max([LABELS.name], series('paused'));
 }
 
-/** 0 in normal mode, 1 in throttled mode, 2 during an outage, 3 while paused, for each limiter. */
+/** 1 while the API takes nothing for long, as it has said, else 0, for each limiter. */
+function suspended(): string {
+  return max([LABELS.name], series('suspended'));
+}
+
+/**
+ * 0 in normal mode, 1 in throttled mode, 2 during an outage, 3 while paused, 4 while suspended, for
+ * each limiter.
+ */
 export function modeInForce(): string {
-  return `3 * (${paused()} == 1) or 2 * (${outage()} == 1) or ${throttledMode()}`;
+  const stopped = `3 * (${paused()} == 1) or 4 * (${suspended()} == 1)`;
+  return `${stopped} or 2 * (${outage()} == 1) or ${throttledMode()}`;
 }
 
 export const MODE_WORDS = words(
@@ -60,6 +69,7 @@ export const MODE_WORDS = words(
   ['throttled', STATE.fair],
   ['outage', STATE.bad],
   ['paused', STATE.idle],
+  ['suspended', STATE.bad],
 );
 
 /** 0 while the circuit breaker is closed, 1 while it is half-open, 2 while it is open. */

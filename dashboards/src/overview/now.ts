@@ -35,7 +35,7 @@ export function modeNow(): PanelMaker {
     {
       title: 'Mode',
       description:
-        'Throttled: the API has said 429 a moment ago, and the limiter sends fewer and smaller loads until that is over. Outage: the API lets nothing in, and single probes find out when it does.',
+        'Throttled: the API has said 429 a moment ago, and the limiter sends fewer and smaller loads until that is over. Outage: the API lets nothing in, and single probes find out when it does. Suspended: a quota or credit is used up, or the API asked for a long wait; requests fail at once, or wait.',
       unit: 'none',
     },
     'no limiter',
