@@ -1,3 +1,4 @@
+import { errorTypeOf } from '../model/error-type.ts';
 import type { Verdict } from '../model/feedback.ts';
 import { type RequestFollower, type Tap, traceIds } from '../model/inspection.ts';
 import type { SettleOutcome } from '../model/outcome.ts';
@@ -42,6 +43,10 @@ export class GateFollower implements RequestFollower {
   okCount = 0;
   failedCount = 0;
   throttledCount = 0;
+  /** Attempts without success, rejections for going too fast apart. */
+  failedCalls = 0;
+  /** The status, or the code or class of the error, of the last of them. */
+  lastFailure = '';
   cancelledCount = 0;
   rejectedCount = 0;
   tokens = 0;
@@ -86,15 +91,25 @@ export class GateFollower implements RequestFollower {
     this.histories.get(ticket)?.resent(ticket);
   }
 
-  rejected(ticket: Ticket, verdict: Verdict, epochBefore: number, epochAfter: number): void {
+  rejected(
+    ticket: Ticket,
+    verdict: Verdict,
+    epochBefore: number,
+    epochAfter: number,
+    error: unknown,
+  ): void {
     let history = this.histories.get(ticket);
     if (history === undefined) {
       history = new RequestHistory(this.parts.nextId(), ticket);
       this.histories.set(ticket, history);
     }
-    history.answered(ticket, verdict);
-    if (verdict.kind !== 'throttled' && verdict.kind !== 'overloaded') return;
+    history.answered(ticket, verdict, errorTypeOf(ticket, error));
     if (verdict.kind === 'throttled') this.throttledCount += 1;
+    else {
+      this.failedCalls += 1;
+      this.lastFailure = history.lastError ?? '';
+    }
+    if (verdict.kind !== 'throttled' && verdict.kind !== 'overloaded') return;
     if (this.rejections.length >= KEPT_REJECTIONS) {
       this.rejections = this.rejections.slice(KEPT_REJECTIONS / 2);
     }
@@ -152,7 +167,7 @@ export class GateFollower implements RequestFollower {
       bytes,
       tokens: tokensOf(ticket),
       attempts,
-      ...(outcome !== 'ok' && { error: errorOf(ticket, outcome) }),
+      ...(outcome !== 'ok' && { error: errorOf(ticket, known) ?? outcome }),
       ...(show !== undefined && typeof value !== 'function' && { value: show(value) }),
       ...(traceId !== undefined && { traceId }),
       parts: known
@@ -182,10 +197,8 @@ function tokensOf(ticket: Ticket): number {
   return ticket.usage?.tokens ?? ticket.knownTokens;
 }
 
-/** The status or class of an error. Its message is not shown: it may quote the request. */
-function errorOf({ verdict, refusal }: Ticket, outcome: SettleOutcome): string {
-  if (refusal !== undefined) return refusal.constructor.name;
-  if (verdict === undefined || verdict.kind === 'ok') return outcome;
-  if (verdict.status !== undefined) return `HTTP ${verdict.status}`;
-  return verdict.outage ?? verdict.kind;
+/** The status, code or class of an error. Its message is not shown: it may quote the request. */
+function errorOf({ verdict, refusal }: Ticket, { lastError }: RequestHistory): string | undefined {
+  if (refusal !== undefined) return refusal.name;
+  return verdict === undefined || verdict.kind === 'ok' ? undefined : lastError;
 }

@@ -14,6 +14,8 @@ export class RequestHistory {
   readonly #parts: Part[] = [];
   /** For each attempt, when it was sent, and the epoch of the backoff at that time. */
   readonly #epochs: { readonly atMs: number; readonly epoch: number }[] = [];
+  /** The status, or the code or class of the error, of the last rejected attempt. */
+  lastError: string | undefined = undefined;
   #startMs: number;
   #waits: Waits = {};
   #isOpen = true;
@@ -40,15 +42,16 @@ export class RequestHistory {
   }
 
   /** Records that an attempt was rejected. */
-  answered(ticket: Ticket, { kind, status, retryAfterMs }: Verdict): void {
+  answered(ticket: Ticket, { kind, status, retryAfterMs }: Verdict, error: string): void {
     this.#isOpen = false;
+    this.lastError = status === undefined ? error : `HTTP ${status}`;
     this.#add({
       kind: 'attempt',
       attempt: ticket.attempts,
       startMs: this.#startMs,
       ms: Math.max(0, ticket.ageMs - this.#startMs),
       result: kind,
-      ...(status !== undefined && { status }),
+      ...(status === undefined ? { error } : { status }),
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     });
   }

@@ -1,3 +1,4 @@
+import type { SuspensionSnapshot } from '../policies/backoff.ts';
 import { count, duration, plural } from './format.ts';
 import type { GateState } from './gate-state.ts';
 import type { Condition } from './wire.ts';
@@ -69,9 +70,7 @@ function suspendedWords({ backoff, waiting, running }: GateState): Words | undef
   return {
     condition: 'suspended',
     headline: `${SUSPENDED_BY[reason]}; ${isWaiting ? waits(waiting) : 'requests fail at once'}.`,
-    hint: [isWaiting ? '' : "With onLongWait: 'wait' they would wait.", stillRun(running)]
-      .filter(Boolean)
-      .join(' '),
+    hint: [isWaiting ? '' : suspendedHint(suspended), stillRun(running)].filter(Boolean).join(' '),
     leftMs,
     leftLabel: 'Sends again in',
   };
@@ -82,6 +81,15 @@ const SUSPENDED_BY = {
   quota: 'The quota at the provider is used up',
   billing: 'The credit at the provider is used up',
 } as const;
+
+/** How long requests fail where a quota is used up whose end the provider does not name. */
+const UNNAMED_END_MS = 60_000;
+
+/** Requests can wait for an end that the provider has named. */
+function suspendedHint({ reason, leftMs }: SuspensionSnapshot): string {
+  const isNamed = reason === 'longWait' || leftMs > UNNAMED_END_MS;
+  return isNamed ? "With onLongWait: 'wait' they would wait." : 'One request tests it then.';
+}
 
 /** While no connection can be made: requests wait for the provider, up to a bound. */
 function unreachableWords({ backoff, waiting, running, nextInMs }: GateState): Words | undefined {

@@ -4,6 +4,7 @@ import { FleetWatch } from './fleet-watch.ts';
 import { clip } from './format.ts';
 import { type GateState, stateOf } from './gate-state.ts';
 import { limitRowsOf } from './limit-rows.ts';
+import { RecentCalls } from './recent-calls.ts';
 import { GateFollower } from './request-follower.ts';
 import type { RequestLog } from './request-log.ts';
 import { stationsOf } from './stations.ts';
@@ -15,6 +16,9 @@ import { wordsOf } from './words.ts';
 /** The most characters of a name, in the list and in full. */
 const LIST_NAME = 60;
 const FULL_NAME = 240;
+
+/** The beginning of a condition is shown from this age on. */
+const LEAST_SHOWN_MS = 5_000;
 
 /** The parts that tracked gates share. */
 export interface TrackedParts {
@@ -44,6 +48,10 @@ export class TrackedGate {
   /** The state at the last look, which is still shown when the gate has ended. */
   #last: Seen;
   #state: GateState | undefined;
+  /** How the last calls have ended. */
+  readonly #calls = new RecentCalls();
+  /** When its present condition began, by the wall clock; undefined: before it was followed. */
+  #since: number | undefined = undefined;
   /** When the gate was last active or shown, by the wall clock. */
   neededAt: number;
   /** The value of `#done` when the gate was last active. */
@@ -152,6 +160,7 @@ export class TrackedGate {
       hint,
       leftMs,
       leftLabel,
+      since: this.#shownSince,
       fleet: this.#fleet.view(this.gate),
       binding: state?.binding,
       longestWaitMs: state?.longestWaitMs ?? 0,
@@ -172,6 +181,13 @@ export class TrackedGate {
     };
   }
 
+  /** A condition that changes all the time has no beginning that is worth showing. */
+  get #shownSince(): number | undefined {
+    if (this.endedAt !== undefined) return this.endedAt;
+    const since = this.#since;
+    return since !== undefined && this.#wallNow() - since >= LEAST_SHOWN_MS ? since : undefined;
+  }
+
   get #words(): Words {
     if (this.endedAt === undefined) return this.#last.words;
     const what = this.kind === 'stream' ? 'The stream is over' : 'It is gone';
@@ -187,11 +203,15 @@ export class TrackedGate {
   /** Reads the state of the gate, and keeps it. */
   #read(gate: RequestGate): GateState {
     const state = stateOf(gate, gate.feedback.clock.now());
+    const now = this.#wallNow();
+    const { condition } = this.#last.words;
     this.#state = state;
+    this.#calls.put(this.#follower, state.running, now);
     this.#last = this.#seen(gate, state);
+    if (this.#last.words.condition !== condition) this.#since = now;
     const done = this.#done;
     if (done !== this.#doneThen || state.waiting > 0 || state.inFlight > 0) {
-      this.neededAt = this.#wallNow();
+      this.neededAt = now;
       this.#doneThen = done;
     }
     return state;
@@ -213,7 +233,7 @@ export class TrackedGate {
         cancelled: cancelledCount,
       },
       dropped: gate.queues.capacity.dropped,
-      words: wordsOf(state, this.timeline.perSecond),
+      words: wordsOf(state, this.timeline.perSecond, this.#calls),
     };
   }
 }

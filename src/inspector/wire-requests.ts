@@ -19,6 +19,8 @@ export type Part =
       readonly ms: number;
       readonly result: string;
       readonly status?: number | undefined;
+      /** The code or class of its error, where there is no status. */
+      readonly error?: string | undefined;
       readonly retryAfterMs?: number | undefined;
     };
 

@@ -11,6 +11,7 @@ export const GATES: readonly Gate[] = GATE_KINDS;
  * - `backoff`: nothing is sent until a time, after a rejection by the provider;
  * - `suspended`: nothing is sent for long, after an answer that concerns all requests;
  * - `throttled`: requests flow, slower than they could, after a rejection;
+ * - `failing`: requests flow, and most calls fail;
  * - `outage`: the provider cannot be reached or rejects everything, and only probes are sent;
  * - `ended`: the stream is over, or the limiter is gone.
  */
@@ -21,6 +22,7 @@ export type Condition =
   | 'backoff'
   | 'suspended'
   | 'throttled'
+  | 'failing'
   | 'outage'
   | 'circuitOpen'
   | 'paused'
@@ -118,6 +120,11 @@ export interface GateDetail extends GateSummary {
   /** The time until the state changes by itself, in ms, and below its label: `Next probe in`. */
   readonly leftMs: number | undefined;
   readonly leftLabel: string;
+  /**
+   * When its condition began, in milliseconds since 1970; undefined: just now, or before it was
+   * followed.
+   */
+  readonly since: number | undefined;
   readonly binding: Gate | undefined;
   readonly mode: string;
   readonly limit: number;

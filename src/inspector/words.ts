@@ -1,13 +1,29 @@
 import { bytes, clip, count, duration, plural, rate, spaced } from './format.ts';
 import { type GateState, isThrottled, windowOf } from './gate-state.ts';
+import type { RecentCalls } from './recent-calls.ts';
 import { plain, run, stillRun, stopWords, type Words, waits } from './stop-words.ts';
-import type { Gate } from './wire.ts';
+import type { Condition, Gate } from './wire.ts';
+
+/** Conditions that failed calls have caused. */
+const EXPLAINED: readonly Condition[] = ['outage', 'circuitOpen'];
 
 /** The state of a gate in words. The most serious condition is chosen. */
-export function wordsOf(state: GateState, perSecond: number): Words {
-  return (
-    lifecycleWords(state) ?? stopWords(state) ?? waitWords(state) ?? flowWords(state, perSecond)
-  );
+export function wordsOf(state: GateState, perSecond: number, calls: RecentCalls): Words {
+  const { failures, silence, areFailing } = calls;
+  const stopped = lifecycleWords(state) ?? stopWords(state);
+  if (stopped !== undefined) {
+    const hint = EXPLAINED.includes(stopped.condition) ? failures : '';
+    return { ...stopped, hint: [stopped.hint, hint].filter(Boolean).join(' ') };
+  }
+  const words = waitWords(state) ?? flowWords(state, perSecond);
+  const hint = [failures, silence, words.hint].filter(Boolean).join(' ');
+  if (!areFailing) return { ...words, hint };
+  return {
+    ...words,
+    condition: 'failing',
+    headline: `Most calls fail; ${waits(state.waiting)}.`,
+    hint,
+  };
 }
 
 function lifecycleWords({
@@ -129,10 +145,19 @@ function perWindow(windowMs: number): string {
   return `in ${duration(windowMs)}`;
 }
 
-/** The limit of an adaptive rate; undefined: the rate is fixed, or not known yet. */
-function rateReason({ rate: adaptive }: GateState): string | undefined {
-  if (adaptive === undefined || adaptive.origin === 'start') return undefined;
+/** A wait of more than so many intervals has another cause than the rate. */
+const LONGEST_INTERVALS = 3;
+
+/** The cause of a wait for an adaptive rate; undefined: the rate is fixed, or not known yet. */
+function rateReason({ rate: adaptive, nextInMs = 0 }: GateState): string | undefined {
+  if (adaptive === undefined) return undefined;
   const { tokens, perSecond, origin } = adaptive;
+  // The rate itself would let the next request go much sooner, or none is known.
+  const intervalMs = tokens === undefined ? 1_000 / perSecond : Number.POSITIVE_INFINITY;
+  if (nextInMs >= LEAST_TOLD_MS && nextInMs > LONGEST_INTERVALS * intervalMs) {
+    return 'the provider accepts no more for now, as its answers showed';
+  }
+  if (origin === 'start') return undefined;
   const isTokens = tokens !== undefined && tokens.origin === 'headers' && origin !== 'headers';
   const amount = isTokens ? rate(tokens.perSecond, 'token') : rate(perSecond);
   switch (isTokens ? 'headers' : origin) {

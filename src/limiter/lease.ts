@@ -113,7 +113,7 @@ export class Lease {
       if (verdict !== undefined && error !== undefined) {
         const epochBefore = feedback.epoch;
         feedback.answered({ ...verdict, bytes, epoch }, answers, error);
-        tap.follower?.rejected(this.#ticket, verdict, epochBefore, feedback.epoch);
+        tap.follower?.rejected(this.#ticket, verdict, epochBefore, feedback.epoch, error);
       }
     } finally {
       this.#ticket.settle(outcome);

@@ -10,7 +10,13 @@ export interface RequestFollower {
    * Called when the answer to an attempt was not a success.
    * @param epochBefore the epoch of the backoff before: a later epoch was caused by this answer
    */
-  rejected(ticket: Ticket, verdict: Verdict, epochBefore: number, epochAfter: number): void;
+  rejected(
+    ticket: Ticket,
+    verdict: Verdict,
+    epochBefore: number,
+    epochAfter: number,
+    error: unknown,
+  ): void;
   /** A request has ended, and its leases are given back. */
   settled(ticket: Ticket, outcome: SettleOutcome): void;
 }

@@ -175,7 +175,7 @@ export class RequestExecution<T, R>
     feedback.answered({ ...corrected, bytes, epoch }, answers, error);
     // The next probe must be another request: this one may be the cause of its broken connection.
     const wasProbe = outage.isOn && outage.failedProbes > failedProbes;
-    tap.follower?.rejected(ticket, verdict, epochBefore, feedback.epoch);
+    tap.follower?.rejected(ticket, verdict, epochBefore, feedback.epoch, error);
     for (const gate of this.gates) ticket.returnTo(gate);
     if (this.isOver || this.hasEmitted || this.attempt?.context.isLast) return false;
     return this.retry(corrected, error, isAnswer, wasProbe);

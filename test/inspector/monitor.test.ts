@@ -343,7 +343,7 @@ describe('the shown state', () => {
     expect(detailOf('cut')).toMatchObject({
       condition: 'outage',
       headline: 'The provider cannot be reached; 4 wait.',
-      hint: 'That has lasted for 2.0 s, and 2 probes failed. Requests that wait fail in 4 min 58 s if none is answered.',
+      hint: 'That has lasted for 2.0 s, and 2 probes failed. Requests that wait fail in 4 min 58 s if none is answered. 6 of 6 calls failed in the last minute, the latest with ECONNREFUSED.',
       leftMs: 1_500,
       leftLabel: 'Next probe in',
     });
@@ -351,6 +351,59 @@ describe('the shown state', () => {
       expect.objectContaining({ text: 'unreachable: single probes', isClosed: true }),
     );
     cut.close({ waiting: 'reject' });
+  });
+
+  it('is that most calls fail, since when, and with what', async () => {
+    const limiter = createLimiter({ name: 'key', clock });
+    const ask = (call: () => Promise<unknown>) => limiter.run(call).catch(() => {});
+    await ask(async () => 1);
+    monitor.look();
+    await clock.advanceAsync(30_000);
+    const refused = () => Promise.reject({ status: 401 });
+    for (let call = 0; call < 4; call += 1) await ask(refused);
+    monitor.look();
+    expect(detailOf('key')).toMatchObject({
+      condition: 'flowing',
+      hint: '4 of 5 calls failed in the last minute, the latest with HTTP 401.',
+    });
+    await ask(refused);
+    monitor.look();
+    const failing = { condition: 'failing', headline: 'Most calls fail; nothing waits.' };
+    expect(detailOf('key')).toMatchObject({ ...failing, since: undefined });
+    await clock.advanceAsync(6_000);
+    monitor.look();
+    expect(detailOf('key')).toMatchObject({ ...failing, since: START + 30_000 });
+    await clock.advanceAsync(60_000);
+    monitor.look();
+    expect(detailOf('key').hint).toBe('');
+    limiter.close();
+  });
+
+  it('is told of calls of which none ends', async () => {
+    const limiter = createLimiter({ name: 'hung', clock, concurrency: 2 });
+    for (let call = 0; call < 3; call += 1) void limiter.run(never).catch(() => {});
+    monitor.look();
+    await clock.advanceAsync(40_000);
+    monitor.look();
+    expect(detailOf('hung')).toMatchObject({
+      condition: 'held',
+      headline: '1 waits: all 2 slots are taken.',
+      hint: 'No call has ended for 40 s. The first has waited for 40 s.',
+    });
+    limiter.close({ waiting: 'reject' });
+  });
+
+  it('is a quota without a named end, for which no request can wait', async () => {
+    const limiter = createLimiter({ name: 'quota', clock, onLongWait: 'wait' });
+    const error = { status: 429, error: { code: 'insufficient_quota' } };
+    await limiter.run(() => Promise.reject(error)).catch(() => {});
+    monitor.look();
+    expect(detailOf('quota')).toMatchObject({
+      condition: 'suspended',
+      headline: 'The quota at the provider is used up; requests fail at once.',
+      hint: 'One request tests it then.',
+    });
+    limiter.close();
   });
 
   it('is the backoff of a rejection, which a rate that adapts keeps too', async () => {
@@ -520,7 +573,7 @@ describe('the record of a request', () => {
     const again = requests.pipe(throttle(fail, { ...options, name: 'hidden' })).subscribe();
     requests.next(secret);
     await clock.advanceAsync(0);
-    expect(requestsOf('hidden')).toMatchObject([{ outcome: 'failed', error: 'failed' }]);
+    expect(requestsOf('hidden')).toMatchObject([{ outcome: 'failed', error: 'Error' }]);
     expect(
       JSON.stringify([monitor.frame(undefined, undefined, true), requestsOf('hidden')]),
     ).not.toContain(secret);

@@ -104,11 +104,11 @@ interface PartProps extends Pick<RequestProps, 'addressOf'> {
 
 function PartWords({ part, own, addressOf }: PartProps) {
   if (part.kind === 'attempt') {
-    const { attempt, ms, result, status, retryAfterMs } = part;
+    const { attempt, ms, result, status, error, retryAfterMs } = part;
+    const told = status === undefined ? error : `HTTP ${status}`;
     return (
       <>
-        attempt {attempt} took {duration(ms)}:{' '}
-        {status === undefined ? result : `HTTP ${status}, ${result}`}
+        attempt {attempt} took {duration(ms)}: {told === undefined ? result : `${told}, ${result}`}
         {retryAfterMs !== undefined && `, asked to wait ${duration(retryAfterMs)}`}
       </>
     );

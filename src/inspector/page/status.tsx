@@ -1,4 +1,4 @@
-import { count, duration } from '../format.ts';
+import { clockTime, count, duration } from '../format.ts';
 import type { Condition, GateDetail } from '../wire.ts';
 
 /** A shape for each condition: not everyone can tell the colours apart. */
@@ -9,6 +9,7 @@ const SHAPES: Readonly<Record<Condition, string>> = {
   throttled: 'M3 11a5 5 0 0 1 10 0M8 11l2.5-4',
   backoff: 'M8 3.5V8l3 2M14 8A6 6 0 1 1 2 8a6 6 0 0 1 12 0',
   suspended: 'M8 2a6 6 0 1 1 0 12A6 6 0 0 1 8 2M3.800 3.800l8.400 8.400',
+  failing: 'M8 2.500v7M8 12v1.500',
   outage: 'M4 4l8 8M12 4l-8 8',
   circuitOpen: 'M1.500 8H5l5-4M11 8h3.500',
   paused: 'M5.5 3.5v9M10.5 3.5v9',
@@ -24,6 +25,7 @@ export const CONDITION_NAMES: Readonly<Record<Condition, string>> = {
   throttled: 'Throttled',
   backoff: 'Backing off',
   suspended: 'Suspended',
+  failing: 'Failing',
   outage: 'Outage',
   circuitOpen: 'Circuit open',
   paused: 'Paused',
@@ -66,6 +68,11 @@ export function Status({ detail }: { readonly detail: GateDetail }) {
         <p class="headline">{headline}</p>
       </div>
       <p class="hint">
+        {detail.since !== undefined && (
+          <span class="left">
+            Since <b>{clockTime(detail.since)}</b>
+          </span>
+        )}
         {leftMs !== undefined && !isOver && (
           <span class="left">
             {leftLabel} <b>{duration(leftMs)}</b>

@@ -17,7 +17,6 @@ const failedFetch = (cause: unknown) => new TypeError('fetch failed', { cause })
 const coded = (code: unknown) => Object.assign(new Error('no'), { code });
 const named = (name: unknown) => Object.assign(new Error('no'), { name });
 
-
 function circular(): Error {
   const error = failedFetch(undefined);
   error.cause = error;
