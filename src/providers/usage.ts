@@ -26,20 +26,36 @@ interface Reported {
 /** A larger number is not a count. */
 const MOST_TOKENS = 1e12;
 
-/** OpenAI's Responses API, Anthropic and Cohere; OpenAI's chat; the AI SDK and Bedrock; Google. */
-const INPUT = ['input_tokens', 'prompt_tokens', 'inputTokens', 'promptTokenCount'] as const;
-const OUTPUT = ['output_tokens', 'completion_tokens', 'outputTokens'] as const;
+/**
+ * OpenAI's Responses API, Anthropic and Cohere; OpenAI's chat; the AI SDK and Bedrock; the SDK of
+ * Mistral. Google counts what tools read, and thinking, separately.
+ */
+const INPUT = ['input_tokens', 'prompt_tokens', 'inputTokens', 'promptTokens'] as const;
+const OUTPUT = ['output_tokens', 'completion_tokens', 'outputTokens', 'completionTokens'] as const;
+const GOOGLE_INPUT = ['promptTokenCount', 'toolUsePromptTokenCount'] as const;
+const GOOGLE_OUTPUT = ['candidatesTokenCount', 'thoughtsTokenCount'] as const;
 const TOTAL = ['total_tokens', 'totalTokens', 'totalTokenCount', 'tokens'] as const;
+
+/** Input from a cache: counted within the input, or beside it; input written to a cache. */
+const CACHED_WITHIN = ['cachedContentTokenCount', 'cachedInputTokens'] as const;
+const CACHED_BESIDE = ['cache_read_input_tokens', 'cacheReadInputTokens'] as const;
+const WRITTEN = ['cache_creation_input_tokens', 'cacheWriteInputTokens'] as const;
+/** Fields of a usage that hold the counts of parts of its input. */
+const DETAILS = ['prompt_tokens_details', 'input_tokens_details', 'inputTokenDetails'] as const;
+
+/** Fields that hold a usage. The AI SDK has that of all steps beside that of the last one. */
+const USAGE = ['totalUsage', 'usage', 'usageMetadata'] as const;
 
 /**
  * Fields of a result that may hold its usage: clients wrap the body (`data`, `response`), the first
- * event of an Anthropic stream has a `message`, the last one of a Bedrock stream `metadata`.
+ * event of an Anthropic stream has a `message`, the last one of a stream `metadata` (Bedrock),
+ * `delta` (Cohere) or `x_groq`.
  */
-const AROUND = ['data', 'response', 'message', 'metadata'] as const;
+const AROUND = ['data', 'response', 'message', 'metadata', 'delta', 'x_groq'] as const;
 
 /**
- * The usage that a result reports: `usage` or `usageMetadata` (Google), on itself or on its `data`,
- * `response`, `message` or `metadata`.
+ * The usage that a result reports: `usage`, `totalUsage` (the AI SDK) or `usageMetadata` (Google), on
+ * itself or on its `data`, `response`, `message`, `metadata`, `delta` or `x_groq`.
  * @returns undefined if it reports none. Streams of the AI SDK are not read
  */
 export function usageOf(value: unknown): Usage | undefined {
@@ -107,7 +123,7 @@ function reportedIn(value: unknown): Reported | undefined {
 
 function usageIn(value: unknown): object | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const usage = read(value, 'usage') ?? read(value, 'usageMetadata');
+  const usage = firstOf(value, USAGE);
   if (!isShape(usage)) return undefined;
   // Cohere reports billed units beside tokens.
   const tokens = read(usage, 'tokens');
@@ -115,16 +131,18 @@ function usageIn(value: unknown): object | undefined {
 }
 
 function counted(usage: object): Reported | undefined {
-  const bare = first(usage, INPUT);
-  const output = first(usage, OUTPUT) ?? googleOutput(usage);
+  const bare = first(usage, INPUT) ?? sum(usage, GOOGLE_INPUT);
+  const output = first(usage, OUTPUT) ?? sum(usage, GOOGLE_OUTPUT);
   const total = first(usage, TOTAL);
   if (bare === undefined && output === undefined && total === undefined) return undefined;
-  // Anthropic counts tokens written to its cache apart from the input. Cache reads have no limit.
-  const written = count(usage, 'cache_creation_input_tokens') ?? 0;
+  // Anthropic and Bedrock count tokens written to a cache apart from the input. Cache reads have no
+  // limit.
+  const written = first(usage, WRITTEN) ?? 0;
   // OpenAI and Google include tokens read from a cache in the input, Anthropic does not.
-  const details = read(usage, 'prompt_tokens_details') ?? read(usage, 'input_tokens_details');
-  const within = count(details, 'cached_tokens') ?? count(usage, 'cachedContentTokenCount');
-  const beside = count(usage, 'cache_read_input_tokens');
+  const details = firstOf(usage, DETAILS);
+  const within =
+    first(details, ['cached_tokens', 'cacheReadTokens']) ?? first(usage, CACHED_WITHIN);
+  const beside = first(usage, CACHED_BESIDE);
   return {
     ...(bare !== undefined && { input: bare + written }),
     ...(output !== undefined && { output }),
@@ -147,10 +165,11 @@ function tokensOf({ input = 0, output = 0, total }: Reported): number {
 
 /**
  * The tokens of an answer as providers price them: input that no cache has answered for, input that
- * one has, and output.
+ * one has, and output. A total alone, as of embeddings, is input.
  */
 function pricedTokens(reported: Reported): Readonly<Record<string, number>> {
-  const { input = 0, output = 0, cachedWithin = 0, cachedBeside = 0 } = reported;
+  const { output = 0, total = 0, cachedWithin = 0, cachedBeside = 0 } = reported;
+  const { input = Math.max(0, total - output) } = reported;
   return {
     inputTokens: Math.max(0, input - cachedWithin),
     cachedTokens: cachedWithin + cachedBeside,
@@ -158,12 +177,19 @@ function pricedTokens(reported: Reported): Readonly<Record<string, number>> {
   };
 }
 
-/** Google counts thinking separately from the candidates. */
-function googleOutput(usage: object): number | undefined {
-  const candidates = count(usage, 'candidatesTokenCount');
-  const thoughts = count(usage, 'thoughtsTokenCount');
-  if (candidates === undefined && thoughts === undefined) return undefined;
-  return (candidates ?? 0) + (thoughts ?? 0);
+/** The sum of the fields that have a number; undefined if none has. */
+function sum(usage: object, keys: readonly string[]): number | undefined {
+  const counts = keys.map((key) => count(usage, key)).filter((value) => value !== undefined);
+  return counts.length === 0 ? undefined : counts.reduce((all, value) => all + value);
+}
+
+/** The first of several fields that has a value. */
+function firstOf(value: object, keys: readonly string[]): unknown {
+  for (const key of keys) {
+    const found = read(value, key) ?? undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** The number in the first of several fields that has one. */

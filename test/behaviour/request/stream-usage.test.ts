@@ -63,6 +63,96 @@ const STREAMS: Record<string, { events: readonly object[]; tokens: readonly numb
     ],
     tokens: [57, 50, 0, 7],
   },
+  'Cohere: the last event has the usage in its delta': {
+    events: [
+      { type: 'content-delta', delta: { message: { content: { text: 'a' } } } },
+      {
+        type: 'message-end',
+        delta: {
+          finishReason: 'COMPLETE',
+          usage: { billedUnits: { inputTokens: 40 }, tokens: { inputTokens: 50, outputTokens: 7 } },
+        },
+      },
+    ],
+    tokens: [57, 50, 0, 7],
+  },
+  'Groq: the last chunk has the usage in x_groq': {
+    events: [
+      { choices: [{ delta: { content: 'a' } }], x_groq: { id: 'r' } },
+      {
+        choices: [{ delta: {}, finish_reason: 'stop' }],
+        x_groq: {
+          id: 'r',
+          usage: { prompt_tokens: 50, completion_tokens: 7, total_tokens: 57 },
+        },
+      },
+    ],
+    tokens: [57, 50, 0, 7],
+  },
+  'the AI SDK: the last part has the usage of all steps': {
+    events: [
+      { type: 'finish-step', usage: { inputTokens: 50, outputTokens: 7, totalTokens: 57 } },
+      { type: 'finish-step', usage: { inputTokens: 60, outputTokens: 9, totalTokens: 69 } },
+      {
+        type: 'finish',
+        totalUsage: {
+          inputTokens: 110,
+          outputTokens: 16,
+          totalTokens: 126,
+          cachedInputTokens: 30,
+        },
+      },
+    ],
+    tokens: [126, 80, 30, 16],
+  },
+};
+
+/** What one value reports, and its tokens, as above. */
+const VALUES: Record<string, { value: object; tokens: readonly number[] }> = {
+  'the SDK of Mistral': {
+    value: { usage: { promptTokens: 50, completionTokens: 7, totalTokens: 57 } },
+    tokens: [57, 50, 0, 7],
+  },
+  'Bedrock, with a cache': {
+    value: {
+      usage: {
+        inputTokens: 50,
+        outputTokens: 7,
+        totalTokens: 107,
+        cacheReadInputTokens: 40,
+        cacheWriteInputTokens: 10,
+      },
+    },
+    tokens: [107, 60, 40, 7],
+  },
+  'Google, with tools and thinking': {
+    value: {
+      usageMetadata: {
+        promptTokenCount: 50,
+        toolUsePromptTokenCount: 20,
+        candidatesTokenCount: 3,
+        thoughtsTokenCount: 4,
+        totalTokenCount: 77,
+      },
+    },
+    tokens: [77, 70, 0, 7],
+  },
+  'the AI SDK, with several steps and a cache': {
+    value: {
+      usage: { inputTokens: 60, outputTokens: 9, totalTokens: 69 },
+      totalUsage: {
+        inputTokens: 110,
+        inputTokenDetails: { noCacheTokens: 80, cacheReadTokens: 30 },
+        outputTokens: 16,
+        totalTokens: 126,
+      },
+    },
+    tokens: [126, 80, 30, 16],
+  },
+  'embeddings of the AI SDK': {
+    value: { embeddings: [[1]], usage: { tokens: 57 } },
+    tokens: [57, 57, 0, 0],
+  },
 };
 
 const PRICES = { inputTokens: 1_000, cachedTokens: 100, outputTokens: 1_000_000 };
@@ -89,18 +179,25 @@ async function charged(events: readonly object[], observe = false, record = 0) {
   return { tokens: rateLimit?.tokens?.used, cost: costBudget?.used };
 }
 
+async function expectCharged(events: readonly object[], tokens: readonly number[]) {
+  const [all, input = 0, cached = 0, output = 0] = tokens;
+  const cost =
+    (input * PRICES.inputTokens + cached * PRICES.cachedTokens + output * PRICES.outputTokens) /
+    1e6;
+  for (const observe of [false, true]) {
+    const seen = await charged(events, observe);
+    expect(seen.tokens).toBe(all);
+    expect(seen.cost).toBeCloseTo(cost, 6);
+  }
+}
+
+it.each(Object.entries(VALUES))('an answer is charged what it reports: %s', async (_, answer) => {
+  await expectCharged([answer.value], answer.tokens);
+});
+
 describe('a stream is charged what it reports', () => {
-  it.each(Object.keys(STREAMS))('%s', async (name) => {
-    const { events, tokens } = STREAMS[name] as (typeof STREAMS)[string];
-    const [all, input = 0, cached = 0, output = 0] = tokens;
-    const cost =
-      (input * PRICES.inputTokens + cached * PRICES.cachedTokens + output * PRICES.outputTokens) /
-      1e6;
-    for (const observe of [false, true]) {
-      const seen = await charged(events, observe);
-      expect(seen.tokens).toBe(all);
-      expect(seen.cost).toBeCloseTo(cost, 6);
-    }
+  it.each(Object.entries(STREAMS))('%s', async (_, { events, tokens }) => {
+    await expectCharged(events, tokens);
   });
 
   it('in whatever pieces it is reported, where each counts all so far', async () => {
