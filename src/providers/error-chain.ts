@@ -4,6 +4,7 @@ import { isAnyResponse, isShape, isStatus, read, readList, readText } from './sh
 const INNER = [
   'response',
   '$response',
+  'rawResponse',
   'data',
   'body',
   'error',
@@ -83,23 +84,39 @@ function parsed(text: string): unknown {
 /** A status as text: the LiteLLM proxy and others send it in the `code` of a body. */
 const STATUS_TEXT = /^[45]\d\d$/;
 
+/** Statuses below this one say nothing of an error that came with them. */
+const FIRST_OF_ERRORS = 300;
+
 /**
  * The outermost HTTP status, from the fields that fetch, axios, undici and the OpenAI, Anthropic,
- * Google and AWS SDKs use.
+ * Google, AWS and Ollama SDKs use. A status of success counts only where there is no other.
  */
 export function statusOf(chain: readonly unknown[]): number | undefined {
+  let success: number | undefined;
   for (const layer of chain) {
-    const status = read(layer, 'status');
-    if (isStatus(status)) return status;
-    const statusCode = read(layer, 'statusCode');
-    if (isStatus(statusCode)) return statusCode;
-    const httpStatusCode = read(read(layer, '$metadata'), 'httpStatusCode');
-    if (isStatus(httpStatusCode)) return httpStatusCode;
-    const code = read(layer, 'code');
-    if (isStatus(code)) return code;
-    if (typeof code === 'string' && STATUS_TEXT.test(code)) return Number(code);
+    const status = statusIn(layer);
+    if (status !== undefined && status >= FIRST_OF_ERRORS) return status;
+    success ??= status;
   }
-  return undefined;
+  return success;
+}
+
+/** Whether no status, or one of success, came with an error. */
+export function isNoFailure(status: number | undefined): boolean {
+  return status === undefined || status < FIRST_OF_ERRORS;
+}
+
+function statusIn(layer: unknown): number | undefined {
+  const found = [
+    read(layer, 'status'),
+    read(layer, 'statusCode'),
+    read(layer, 'status_code'),
+    read(read(layer, '$metadata'), 'httpStatusCode'),
+  ].find(isStatus);
+  if (found !== undefined) return found;
+  const code = read(layer, 'code');
+  if (isStatus(code)) return code;
+  return typeof code === 'string' && STATUS_TEXT.test(code) ? Number(code) : undefined;
 }
 
 /** All error codes and class names in the chain. */

@@ -1,6 +1,6 @@
 import type { ConnectionFailure, FeedbackKind, ReportedLimit, Verdict } from '../model/feedback.ts';
 import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
-import { errorChain, statusOf, textsOf, wordsOf } from './error-chain.ts';
+import { errorChain, isNoFailure, statusOf, textsOf, wordsOf } from './error-chain.ts';
 import { headersOf } from './headers.ts';
 import { positive } from './shape.ts';
 import { delayInBody, delayInText, limitInText, unitInText } from './stated-limits.ts';
@@ -56,6 +56,9 @@ const TIMEOUT_CODES = [
   'TimeoutError',
 ];
 
+/** What axios says, without a code, of a connection that broke in the middle of a body. */
+const BROKEN_TEXT = 'stream has been aborted';
+
 /** Texts that mean the same as a 429, for errors without a status. */
 const THROTTLED_TEXT = /\b429\b.{0,20}\btoo many requests\b|\brate limit reached for\b/i;
 
@@ -104,6 +107,7 @@ export function judge(
   const status = statusOf(chain);
   const words = wordsOf(chain);
   const texts = textsOf(error, chain);
+  if (texts.includes(BROKEN_TEXT)) words.add('ECONNRESET');
   const headers = headersOf(chain);
   const answeredAtMs = () => dateMs(headers.date) ?? Date.now();
   const header = (name: string) => (Object.hasOwn(headers, name) ? headers[name] : undefined);
@@ -170,8 +174,12 @@ function isPassing(kind: FeedbackKind): boolean {
   return kind === 'throttled' || kind === 'overloaded';
 }
 
-/** The kind of an answer by its status; undefined: it is not an answer of a provider. */
-function kindOf({ status, chain, texts }: ProviderResponse): FeedbackKind | undefined {
+/**
+ * The kind of an answer by its status; undefined: it is not an answer of a provider, or it did not
+ * arrive whole.
+ */
+function kindOf({ status, chain, words, texts }: ProviderResponse): FeedbackKind | undefined {
+  if (isNoFailure(status) && isAnyOf(CONNECTION_CODES, words)) return undefined;
   if (status === undefined) {
     const isText = chain.length === 0 && texts.some((text) => THROTTLED_TEXT.test(text));
     return isText ? 'throttled' : undefined;

@@ -4,13 +4,14 @@ import { isList, isLiveStream, isResponse, isShape, isStatus, read } from './sha
 
 /**
  * The headers of the response in a successful result: a `Response`, a result of axios, of
- * `withResponse()` of the OpenAI and Anthropic SDKs, or of the AI SDK.
+ * `withResponse()` of the OpenAI and Anthropic SDKs, of `withRawResponse()` of that of Cohere, or of
+ * the AI SDK.
  * @returns a `Headers` object or a record, for `reportedLimits`; undefined for other values
  */
 export function headersOfResult(value: unknown): object | undefined {
   if (typeof value !== 'object' || value === null || isLiveStream(value)) return undefined;
   const own = headersIn(value);
-  return own ?? headersIn(read(value, 'response'));
+  return own ?? headersIn(read(value, 'response')) ?? headersIn(read(value, 'rawResponse'));
 }
 
 function headersIn(value: unknown): object | undefined {

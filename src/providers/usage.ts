@@ -47,15 +47,15 @@ const DETAILS = ['prompt_tokens_details', 'input_tokens_details', 'inputTokenDet
 const USAGE = ['totalUsage', 'usage', 'usageMetadata'] as const;
 
 /**
- * Fields of a result that may hold its usage: clients wrap the body (`data`, `response`), the first
- * event of an Anthropic stream has a `message`, the last one of a stream `metadata` (Bedrock),
+ * Fields of a result that may hold its usage: clients wrap the body (`data`, `body`, `response`), the
+ * first event of an Anthropic stream has a `message`, the last one of a stream `metadata` (Bedrock),
  * `delta` (Cohere) or `x_groq`.
  */
-const AROUND = ['data', 'response', 'message', 'metadata', 'delta', 'x_groq'] as const;
+const AROUND = ['data', 'body', 'response', 'message', 'metadata', 'delta', 'x_groq'] as const;
 
 /**
  * The usage that a result reports: `usage`, `totalUsage` (the AI SDK) or `usageMetadata` (Google), on
- * itself or on its `data`, `response`, `message`, `metadata`, `delta` or `x_groq`.
+ * itself or on its `data`, `body`, `response`, `message`, `metadata`, `delta` or `x_groq`.
  * @returns undefined if it reports none. Streams of the AI SDK are not read
  */
 export function usageOf(value: unknown): Usage | undefined {

@@ -107,12 +107,32 @@ describe('by shape', () => {
     ['gRPC', error({ code: 'RESOURCE_EXHAUSTED' }), { kind: 'throttled', retry: true }],
     ['gRPC, down', error({ code: 'UNAVAILABLE' }), { kind: 'overloaded', retry: true }],
     ['as a cause', error({}, error({ status: 429, headers: wait })), limited],
+    ['Ollama', error({ status_code: 503, error: 'busy' }), { kind: 'overloaded', status: 503 }],
+    [
+      'Cohere',
+      error({ statusCode: 429, rawResponse: { headers: new Headers(wait), status: 429 } }),
+      limited,
+    ],
   ])('%s', (_name, thrown, verdict) => {
     expect(classify(thrown)).toMatchObject(verdict);
   });
 
   it('takes the outermost status', () => {
     expect(classify(error({ status: 404 }, error({ status: 429 })))).toMatchObject({ status: 404 });
+  });
+
+  it('takes a status of success only where there is no other', () => {
+    const responseBody = JSON.stringify({ error: { message: 'oops', code: 500 } });
+    expect(classify(error({ statusCode: 200, responseBody }))).toMatchObject({
+      kind: 'failed',
+      retry: true,
+      status: 500,
+    });
+    const cause = new SyntaxError('Unexpected end of JSON input');
+    expect(classify(error({ statusCode: 200 }, cause))).toMatchObject({
+      kind: 'fatal',
+      status: 200,
+    });
   });
 
   it('hands on the headers, names in lower case, whatever holds them', () => {
@@ -158,6 +178,21 @@ describe('by a broken connection', () => {
     const fetchFailed = new TypeError('fetch failed', { cause: error({ code }) });
     expect(classify(fetchFailed)).toEqual(verdict);
     expect(classify(error({ name: 'APIConnectionError' }, fetchFailed))).toEqual(verdict);
+  });
+
+  it.each([
+    ['got', error({ code: 'ECONNRESET', response: { statusCode: 200, headers: {} } })],
+    ['AWS', error({ code: 'ECONNRESET', $metadata: { httpStatusCode: 200 } })],
+    ['Vercel AI', error({ statusCode: 200 }, error({}, error({ code: 'UND_ERR_SOCKET' })))],
+    [
+      'axios',
+      Object.assign(new Error('stream has been aborted'), {
+        code: 'ERR_BAD_RESPONSE',
+        response: { status: 200, headers: {} },
+      }),
+    ],
+  ])('in the middle of the body of a good response: %s', (_client, thrown) => {
+    expect(classify(thrown)).toEqual({ kind: 'failed', retry: true, connection: 'broken' });
   });
 
   it('not by an abort or by a fault in the code of the user', () => {

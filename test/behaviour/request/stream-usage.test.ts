@@ -149,6 +149,10 @@ const VALUES: Record<string, { value: object; tokens: readonly number[] }> = {
     },
     tokens: [126, 80, 30, 16],
   },
+  'got and superagent': {
+    value: { body: { usage: { prompt_tokens: 50, completion_tokens: 7 } }, statusCode: 200 },
+    tokens: [57, 50, 0, 7],
+  },
   'embeddings of the AI SDK': {
     value: { embeddings: [[1]], usage: { tokens: 57 } },
     tokens: [57, 57, 0, 0],
