@@ -81,6 +81,8 @@ class HeldBody {
 
 /** Responses whose users have had no turn to read them yet. */
 let unread: Observed[] = [];
+/** The function that was asked to call `readAhead`. Fake timers that were removed never call it. */
+let scheduler: unknown;
 
 /** Reads ahead of users who do not read at once. */
 function readAhead(): void {
@@ -94,8 +96,11 @@ function observe(response: Response, holder: BodyHolder, clock: Clock): Response
   // Sets the prototype last: V8 takes several times as long to add a property after that.
   const held = Object.assign(response, { [HELD]: new HeldBody(holder, clock) });
   const observed: Observed = Object.setPrototypeOf(held, observing);
-  // Most users read at once, in this turn of the event loop.
-  if (unread.length === 0) setImmediate(readAhead);
+  // Most users read at once, in this turn of the event loop. jsdom and edge runtimes have no
+  // `setImmediate`.
+  const later = globalThis.setImmediate ?? setTimeout;
+  if (unread.length === 0 || later !== scheduler) later(readAhead);
+  scheduler = later;
   unread.push(observed);
   return observed;
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createLimiter } from '../../../src/index.ts';
 import { READ_AHEAD_BYTES, UNREAD_MS } from '../../../src/limiter/held-body.ts';
 import { expectIdle } from '../../limiter/harness.ts';
 import { rig } from '../../limiter/rig.ts';
@@ -60,5 +61,36 @@ describe('a body of limiter.fetch longer than what is read ahead', () => {
     }
     expectIdle(limiter);
     expect(clock.pendingTimers).toBe(0);
+  });
+});
+
+describe('a short body of limiter.fetch that is not read', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.unstubAllGlobals();
+  });
+
+  const answered = () => {
+    vi.stubGlobal('fetch', async () => new Response('hello'));
+    return createLimiter({ telemetry: false });
+  };
+
+  it('gives its slot back, after fake timers that were removed too early, too', async () => {
+    vi.useFakeTimers();
+    await answered().fetch('http://server.test/');
+    vi.useRealTimers();
+    const limiter = answered();
+    await limiter.fetch('http://server.test/');
+    await until(() => limiter.snapshot().concurrency.inFlight === 0);
+    expectIdle(limiter);
+  });
+
+  it('gives its slot back where there is no setImmediate', async () => {
+    const limiter = answered();
+    vi.stubGlobal('setImmediate', undefined);
+    await limiter.fetch('http://server.test/');
+    vi.unstubAllGlobals();
+    await until(() => limiter.snapshot().concurrency.inFlight === 0);
+    expectIdle(limiter);
   });
 });
