@@ -38,6 +38,7 @@ describe('a wrong option of headgate run is named', () => {
   it.each<[args: string[], says: string]>([
     [['--concurency', '3'], 'Did you mean --concurrency?'],
     [['--timeout', 'soon'], '--timeout must be a time such as 90s'],
+    [['--out', '-'], '--out must be a file, got "-"'],
     [['--changed', 'x'], '--changed must be one of fail, rerun, keep'],
     [['--append', '--overwrite'], 'exclude each other'],
     [['--timeout', '30d'], '--timeout must be at most 2147483647ms, got "30d"'],

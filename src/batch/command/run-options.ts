@@ -62,6 +62,9 @@ export function readRunOptions(
   const output = values.text('out');
   if (output === undefined && !isDry)
     throw new BatchError('--out FILE is missing: where results go');
+  if (output === '-') {
+    throw new BatchError('--out must be a file, got "-": results are read again to resume');
+  }
   const workers = readWorkers(values);
   const api = values.choice('api', API_NAMES) ?? 'chat';
   const prices = readPrices(values);
