@@ -85,38 +85,27 @@ function parsed(text: string): unknown {
 const STATUS_TEXT = /^[45]\d\d$/;
 
 /** Statuses below this one say nothing of an error that came with them. */
-const FIRST_OF_ERRORS = 300;
+export const FIRST_OF_ERRORS = 300;
 
 /**
  * The outermost HTTP status, from the fields that fetch, axios, undici and the OpenAI, Anthropic,
  * Google, AWS and Ollama SDKs use. A status of success counts only where there is no other.
  */
 export function statusOf(chain: readonly unknown[]): number | undefined {
-  let success: number | undefined;
-  for (const layer of chain) {
-    const status = statusIn(layer);
-    if (status !== undefined && status >= FIRST_OF_ERRORS) return status;
-    success ??= status;
-  }
-  return success;
+  const statuses = chain.flatMap(statusesIn);
+  return statuses.find((status) => status >= FIRST_OF_ERRORS) ?? statuses[0];
 }
 
-/** Whether no status, or one of success, came with an error. */
-export function isNoFailure(status: number | undefined): boolean {
-  return status === undefined || status < FIRST_OF_ERRORS;
-}
-
-function statusIn(layer: unknown): number | undefined {
-  const found = [
+function statusesIn(layer: unknown): number[] {
+  const code = read(layer, 'code');
+  const isText = typeof code === 'string' && STATUS_TEXT.test(code);
+  return [
     read(layer, 'status'),
     read(layer, 'statusCode'),
     read(layer, 'status_code'),
     read(read(layer, '$metadata'), 'httpStatusCode'),
-  ].find(isStatus);
-  if (found !== undefined) return found;
-  const code = read(layer, 'code');
-  if (isStatus(code)) return code;
-  return typeof code === 'string' && STATUS_TEXT.test(code) ? Number(code) : undefined;
+    isText ? Number(code) : code,
+  ].filter(isStatus);
 }
 
 /** All error codes and class names in the chain. */

@@ -1,6 +1,6 @@
 import type { ConnectionFailure, FeedbackKind, ReportedLimit, Verdict } from '../model/feedback.ts';
 import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
-import { errorChain, isNoFailure, statusOf, textsOf, wordsOf } from './error-chain.ts';
+import { errorChain, FIRST_OF_ERRORS, statusOf, textsOf, wordsOf } from './error-chain.ts';
 import { headersOf } from './headers.ts';
 import { positive } from './shape.ts';
 import { delayInBody, delayInText, limitInText, unitInText } from './stated-limits.ts';
@@ -179,7 +179,7 @@ function isPassing(kind: FeedbackKind): boolean {
  * arrive whole.
  */
 function kindOf({ status, chain, words, texts }: ProviderResponse): FeedbackKind | undefined {
-  if (isNoFailure(status) && isAnyOf(CONNECTION_CODES, words)) return undefined;
+  if ((status ?? 0) < FIRST_OF_ERRORS && isAnyOf(CONNECTION_CODES, words)) return undefined;
   if (status === undefined) {
     const isText = chain.length === 0 && texts.some((text) => THROTTLED_TEXT.test(text));
     return isText ? 'throttled' : undefined;

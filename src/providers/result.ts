@@ -15,7 +15,6 @@ export function headersOfResult(value: unknown): object | undefined {
 }
 
 function headersIn(value: unknown): object | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
   const headers = read(value, 'headers');
   if (!isShape(headers) || isList(headers)) return undefined;
   return headers;

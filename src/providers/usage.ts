@@ -122,7 +122,6 @@ function reportedIn(value: unknown): Reported | undefined {
 }
 
 function usageIn(value: unknown): object | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
   const usage = firstOf(value, USAGE);
   if (!isShape(usage)) return undefined;
   // Cohere reports billed units beside tokens.
@@ -179,26 +178,22 @@ function pricedTokens(reported: Reported): Readonly<Record<string, number>> {
 
 /** The sum of the fields that have a number; undefined if none has. */
 function sum(usage: object, keys: readonly string[]): number | undefined {
-  const counts = keys.map((key) => count(usage, key)).filter((value) => value !== undefined);
-  return counts.length === 0 ? undefined : counts.reduce((all, value) => all + value);
+  const counts = keys.map((key) => count(usage, key) ?? 0);
+  return first(usage, keys) === undefined ? undefined : counts.reduce((all, one) => all + one);
 }
 
 /** The first of several fields that has a value. */
-function firstOf(value: object, keys: readonly string[]): unknown {
+function firstOf(value: unknown, keys: readonly string[]): unknown {
   for (const key of keys) {
-    const found = read(value, key) ?? undefined;
-    if (found !== undefined) return found;
+    const found = read(value, key);
+    if (found !== undefined && found !== null) return found;
   }
   return undefined;
 }
 
 /** The number in the first of several fields that has one. */
 function first(usage: unknown, keys: readonly string[]): number | undefined {
-  for (const key of keys) {
-    const value = count(usage, key);
-    if (value !== undefined) return value;
-  }
-  return undefined;
+  return keys.map((key) => count(usage, key)).find((value) => value !== undefined);
 }
 
 function count(usage: unknown, key: string): number | undefined {
