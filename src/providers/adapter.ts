@@ -33,6 +33,9 @@ export interface PartialVerdict
   readonly ignoresRetryAfter?: boolean;
 }
 
+/** The verdict on an answer that refuses the key, or what the key may do. */
+export const UNAUTHORISED: PartialVerdict = { kind: 'fatal', outage: 'authorisation' };
+
 /**
  * Reads the answers of one family of providers, by their shape alone. It leaves answers that it
  * does not recognise to other adapters.

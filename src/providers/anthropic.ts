@@ -1,4 +1,9 @@
-import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
+import {
+  type PartialVerdict,
+  type ProviderAdapter,
+  type ProviderResponse,
+  UNAUTHORISED,
+} from './adapter.ts';
 import { MINUTE_MS, readRows } from './headers.ts';
 import { dateMs } from './times.ts';
 
@@ -33,8 +38,8 @@ const KINDS: Readonly<Record<string, PartialVerdict>> = {
   api_error: { kind: 'failed', retry: true },
   timeout_error: { kind: 'failed', retry: true },
   billing_error: { kind: 'fatal', outage: 'billing' },
-  authentication_error: { kind: 'fatal', outage: 'authorisation' },
-  permission_error: { kind: 'fatal', outage: 'authorisation' },
+  authentication_error: UNAUTHORISED,
+  permission_error: UNAUTHORISED,
 };
 
 /** The time until the account works again, in ms from the answer. */

@@ -1,4 +1,9 @@
-import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
+import {
+  type PartialVerdict,
+  type ProviderAdapter,
+  type ProviderResponse,
+  UNAUTHORISED,
+} from './adapter.ts';
 import { read } from './shape.ts';
 
 /** Error names of AWS, from Bedrock's API reference and the throttling codes of the AWS SDKs. */
@@ -15,9 +20,9 @@ const REMARKS: Readonly<Record<string, PartialVerdict>> = {
   ModelTimeoutException: { kind: 'failed', retry: true },
   ModelStreamErrorException: { kind: 'failed', retry: true },
   InternalServerException: { kind: 'failed', retry: true },
-  AccessDeniedException: { kind: 'fatal', outage: 'authorisation' },
-  UnrecognizedClientException: { kind: 'fatal', outage: 'authorisation' },
-  ExpiredTokenException: { kind: 'fatal', outage: 'authorisation' },
+  AccessDeniedException: UNAUTHORISED,
+  UnrecognizedClientException: UNAUTHORISED,
+  ExpiredTokenException: UNAUTHORISED,
 };
 
 const TOO_MANY = /\bToo many (tokens|requests)( per day)?\b/i;

@@ -1,5 +1,10 @@
 import type { LimitUnit, ReportedLimit } from '../model/feedback.ts';
-import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
+import {
+  type PartialVerdict,
+  type ProviderAdapter,
+  type ProviderResponse,
+  UNAUTHORISED,
+} from './adapter.ts';
 import { DAY_MS, MINUTE_MS, reported } from './headers.ts';
 import { isList, isShape, read, readList, readNumber, readText } from './shape.ts';
 import { durationMs, plainNumber } from './times.ts';
@@ -12,8 +17,8 @@ const PER_DAY = /per_?day/i;
 const KINDS: Readonly<Record<string, PartialVerdict>> = {
   RESOURCE_EXHAUSTED: { kind: 'throttled' },
   UNAVAILABLE: { kind: 'overloaded' },
-  UNAUTHENTICATED: { kind: 'fatal', outage: 'authorisation' },
-  PERMISSION_DENIED: { kind: 'fatal', outage: 'authorisation' },
+  UNAUTHENTICATED: UNAUTHORISED,
+  PERMISSION_DENIED: UNAUTHORISED,
 };
 
 interface Violation {

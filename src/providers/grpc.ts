@@ -1,4 +1,9 @@
-import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
+import {
+  type PartialVerdict,
+  type ProviderAdapter,
+  type ProviderResponse,
+  UNAUTHORISED,
+} from './adapter.ts';
 import { google } from './google.ts';
 import { isShape, read } from './shape.ts';
 import { plainNumber } from './times.ts';
@@ -89,7 +94,7 @@ const VERDICTS: ReadonlyMap<number, PartialVerdict> = new Map<number, PartialVer
   [4, { kind: 'failed', retry: true }], // DEADLINE_EXCEEDED
   [5, { kind: 'fatal' }], // NOT_FOUND
   [6, { kind: 'fatal' }], // ALREADY_EXISTS
-  [7, { kind: 'fatal', outage: 'authorisation' }], // PERMISSION_DENIED
+  [7, UNAUTHORISED], // PERMISSION_DENIED
   [8, { kind: 'throttled' }], // RESOURCE_EXHAUSTED
   [9, { kind: 'fatal' }], // FAILED_PRECONDITION
   [10, { kind: 'failed', retry: true }], // ABORTED
@@ -98,7 +103,7 @@ const VERDICTS: ReadonlyMap<number, PartialVerdict> = new Map<number, PartialVer
   [13, { kind: 'failed', retry: true }], // INTERNAL
   [14, { kind: 'overloaded' }], // UNAVAILABLE
   [15, { kind: 'fatal' }], // DATA_LOSS
-  [16, { kind: 'fatal', outage: 'authorisation' }], // UNAUTHENTICATED
+  [16, UNAUTHORISED], // UNAUTHENTICATED
 ]);
 
 /** `get` returns metadata as a list: of strings, or of bytes for names that end in `-bin`. */

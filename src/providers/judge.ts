@@ -6,38 +6,7 @@ import { positive } from './shape.ts';
 import { delayInBody, delayInText, limitInText, unitInText } from './stated-limits.ts';
 import { dateMs, retryAfterOf } from './times.ts';
 
-/**
- * Codes of Node's sockets, of its resolver, of undici, of SDKs, of `AbortSignal.timeout` and of
- * headgate that mean that no answer came.
- */
-const CONNECTION_CODES = [
-  'ECONNRESET',
-  'ECONNREFUSED',
-  'ECONNABORTED',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ERR_NETWORK',
-  'ERR_HTTP2_GOAWAY_SESSION',
-  'ERR_HTTP2_SESSION_ERROR',
-  'ERR_HTTP2_STREAM_ERROR',
-  'UND_ERR_SOCKET',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_HEADERS_TIMEOUT',
-  'UND_ERR_BODY_TIMEOUT',
-  'APIConnectionError',
-  'APIConnectionTimeoutError',
-  'TimeoutError',
-  'ATTEMPT_TIMEOUT',
-];
-
-/**
- * Codes that mean that no connection was made (`REFUSED_CODES`), or that the connection broke
- * (`BROKEN_CODES`).
- */
+/** Codes of no connection. */
 const REFUSED_CODES = [
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -46,14 +15,29 @@ const REFUSED_CODES = [
   'EAI_AGAIN',
   'UND_ERR_CONNECT_TIMEOUT',
 ];
+/** Codes of a connection that broke. */
 const BROKEN_CODES = ['ECONNRESET', 'EPIPE', 'ERR_NETWORK', 'UND_ERR_SOCKET', 'APIConnectionError'];
-/** An error with one of these counts as neither refused nor broken: the provider may be slow. */
+/** A timeout is neither of these, in any error: the provider may be slow. */
 const TIMEOUT_CODES = [
   'ETIMEDOUT',
   'UND_ERR_HEADERS_TIMEOUT',
   'UND_ERR_BODY_TIMEOUT',
   'APIConnectionTimeoutError',
   'TimeoutError',
+];
+/**
+ * Codes of Node's sockets, of its resolver, of undici, of SDKs, of `AbortSignal.timeout` and of
+ * headgate itself that mean: no answer came.
+ */
+const CONNECTION_CODES = [
+  ...REFUSED_CODES,
+  ...BROKEN_CODES,
+  ...TIMEOUT_CODES,
+  'ECONNABORTED',
+  'ERR_HTTP2_GOAWAY_SESSION',
+  'ERR_HTTP2_SESSION_ERROR',
+  'ERR_HTTP2_STREAM_ERROR',
+  'ATTEMPT_TIMEOUT',
 ];
 
 /** What axios says, without a code, of a connection that broke in the middle of a body. */
