@@ -58,6 +58,8 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   private _limit: number;
   private maxLimit: number;
   private wasOut = false;
+  /** The charge of the last attempt that tested the end of a configured window. */
+  private test: RateCharge | undefined = undefined;
   private rejectedAt = Number.NEGATIVE_INFINITY;
   /** The end of the named wait that was reported last. */
   private namedUntil = Number.NEGATIVE_INFINITY;
@@ -142,6 +144,12 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
 
   take(request: RequestCost, now: number): RateCharge {
     if (this.elsewhere !== undefined) return 0;
+    const charge = this.charge(request, now);
+    if (this.around.hard.isTest?.(now) === true) this.test = charge;
+    return charge;
+  }
+
+  private charge(request: RequestCost, now: number): RateCharge {
     this.inFlight += 1;
     const { startPerMs } = this.around;
     if (startPerMs !== undefined && this.learner === undefined) {
@@ -162,6 +170,13 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
 
   giveBack(charge: RateCharge, completed: CompletedAttempt, time: Time): void {
     this.inFlight -= 1;
+    if (charge === this.test) {
+      this.test = undefined;
+      if (isBareRejection(completed.verdict)) {
+        this.endTest(charge, time);
+        return;
+      }
+    }
     if (this.learner === undefined && !this.tellsSomething(completed.verdict)) {
       if (typeof charge === 'number') this.endFirst(charge, completed.isSent, time);
       return;
@@ -228,6 +243,14 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   /** Whether the number in flight still doubles. */
   private get isOpening(): boolean {
     return this.learner === undefined && this._limit < this.maxLimit;
+  }
+
+  /** The end of a window was later than expected: the rejection shows nothing about the rate. */
+  private endTest(charge: RateCharge, time: Time): void {
+    const sending = typeof charge === 'number' ? this.early.get(charge) : charge;
+    if (typeof charge === 'number') this.early.delete(charge);
+    if (sending !== undefined) this.learner?.withdrawn(sending, true, time.now());
+    else if (typeof charge === 'number') this.first.ended(charge, this.inFlight === 0);
   }
 
   /**
@@ -347,6 +370,11 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     this._limit = limit;
     this.around.apply(limit);
   }
+}
+
+/** Whether an answer is a 429 that reports no limits. */
+function isBareRejection(verdict: Verdict | undefined): boolean {
+  return verdict?.kind === 'throttled' && verdict.limits === undefined;
 }
 
 function reasonOf(from: number, to: number): AdaptationReason {

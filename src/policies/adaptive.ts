@@ -164,6 +164,7 @@ export const ADAPTIVE: PolicyDefinition<
       const hard = {
         perMs: (unit: string) => (limits?.perSecond(unit) ?? Number.POSITIVE_INFINITY) / 1_000,
         burst: (unit: string) => limits?.burst(unit) ?? 0,
+        isTest: (now: number) => rateLimit instanceof RateLimitPolicy && rateLimit.isTest(now),
       };
       // Configured limits are known: nothing has to be verified first.
       const isKnown = [hard.perMs('requests'), hard.perMs('tokens')].some(Number.isFinite);

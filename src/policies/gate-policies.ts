@@ -166,6 +166,7 @@ export class GatePolicies {
   }
 
   #newAttempts(): AttemptPolicies {
+    this.#all.rateLimit?.testReopening(this.isPaced);
     const { backoffPart, stored } = this.#parts;
     return new AttemptPolicies(this.#all, backoffPart, stored?.policyOf(this.#all.rateLimit));
   }

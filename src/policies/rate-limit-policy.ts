@@ -12,6 +12,7 @@ import type { LimitChanges } from './rate-limit/limit-changes.ts';
 import type { Costs, RateLimitUsage, Reservation } from './rate-limit/limit-set.ts';
 import { UnknownLimitError } from './rate-limit/rate-limit.ts';
 import type { RateLimits } from './rate-limit/rate-limits.ts';
+import { Reopening } from './rate-limit/reopening.ts';
 
 /** What happens to a request that does not fit a rate limit. */
 export type OnLimit = 'wait' | 'fail';
@@ -67,6 +68,7 @@ export class RateLimitPolicy implements Policy<Reservation> {
   /** The binding limit of the last request that did not fit. */
   bindingLimit: string | undefined = undefined;
   private readonly emit: Emit;
+  private reopening: Reopening | undefined = undefined;
   /** The index of each limit in `USUAL`, or -1. */
   private usual: readonly number[];
   /** The expected costs of the last request without given costs. */
@@ -84,6 +86,16 @@ export class RateLimitPolicy implements Policy<Reservation> {
     this.emit = emit;
     this.usual = limits.names.map((name) => USUAL.indexOf(name));
     this.expected = limits.names.map(() => 0);
+  }
+
+  /** @param isTested whether one request tests the first end of a window before others follow */
+  testReopening(isTested: boolean): void {
+    this.reopening = isTested ? (this.reopening ?? new Reopening()) : undefined;
+  }
+
+  /** Whether a request that is sent now tests the end of a window. */
+  isTest(now: number): boolean {
+    return this.reopening?.isTest(now) === true;
   }
 
   get readsUsage(): boolean {
@@ -106,13 +118,20 @@ export class RateLimitPolicy implements Policy<Reservation> {
     if (request !== this.request) this.appraise(request);
     if (this.error !== undefined) return REFUSED;
     const waitMs = this.limits.wait(this.costs, now);
-    if (waitMs === 0) return 0;
+    if (waitMs === 0) return this.options.onLimit === 'wait' ? (this.reopening?.wait(now) ?? 0) : 0;
     this.bindingLimit = this.limits.binding(this.costs, now);
     // Requests wait for a used-up quota, as more may be added to it.
     const isPossible = waitMs < Number.POSITIVE_INFINITY || !this.limits.aboveLimit(this.costs);
     const waits = this.options.onLimit === 'wait' && isPossible;
     if (!this.denied?.has(request)) this.deny(request, waits, now);
-    return waits ? waitMs : REFUSED;
+    return waits ? this.closed(waitMs, now) : REFUSED;
+  }
+
+  /** A request waits for a limit, and for the test of its first end where that is made. */
+  private closed(waitMs: number, now: number): number {
+    const rule = this.limits.rules.find(({ name }) => name === this.bindingLimit);
+    if (this.reopening === undefined || rule === undefined) return waitMs;
+    return this.reopening.closed(rule, now + waitMs) - now;
   }
 
   /** The costs of a request that can pass, in the order of `limits.names`. */
@@ -138,7 +157,9 @@ export class RateLimitPolicy implements Policy<Reservation> {
 
   take(request: RequestCost, now: number): Reservation {
     if (request !== this.request) this.appraise(request);
-    const reservation = this.limits.take(this.costs, now);
+    const { costs } = this;
+    const reservation = this.limits.take(costs, now);
+    this.reopening?.sent(reservation, () => this.limits.wait(costs, now) > 0, now);
     this.forget(request);
     return reservation;
   }
@@ -149,7 +170,9 @@ export class RateLimitPolicy implements Policy<Reservation> {
     { isSent, verdict, usage }: CompletedAttempt,
     time: Time,
   ): void {
-    const isFree = verdict?.kind === 'throttled' && this.options.refundRejected;
+    const isRejected = verdict?.kind === 'throttled';
+    this.reopening?.ended(reservation, isRejected, () => time.now());
+    const isFree = isRejected && this.options.refundRejected;
     if (!isSent || isFree) this.limits.refund(reservation, time.now());
     else if (usage !== undefined || !this.limits.conclude(reservation)) {
       this.limits.settle(reservation, known(usage, reservation), time.now());

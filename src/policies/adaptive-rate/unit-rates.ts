@@ -12,6 +12,8 @@ export interface HardLimits {
   perMs(unit: 'requests' | 'tokens'): number;
   /** The largest burst that the limit on a unit permits. */
   burst(unit: 'requests' | 'tokens'): number;
+  /** Whether an attempt that is sent now tests the end of a configured window. */
+  isTest?(now: number): boolean;
 }
 
 /** The charges of an attempt, by unit. */
