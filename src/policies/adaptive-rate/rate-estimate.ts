@@ -65,8 +65,9 @@ export class RateEstimate {
   /** The time without demand since the last closure, and the number of such times. */
   private idleMs = 0;
   private idles = 0;
-  /** When the last closure ended. */
+  /** When the last closure ended, and when the last settled attempt was sent. */
   private openedAt = 0;
+  private settledAt = 0;
   /**
    * The longest recent cycle: the time with demand from the end of a closure to the end of the
    * next.
@@ -159,6 +160,17 @@ export class RateEstimate {
   }
 
   /**
+   * The pace until the results are known that the rate is measured by anew, per ms: what was accepted
+   * since the last closure, or the measured rate if that is higher.
+   */
+  get reactionPerMs(): number {
+    const { pacePerMs } = this;
+    if (!this.isKnown) return pacePerMs;
+    const openMs = Math.max(1, this.settledAt - this.openedAt - this.idleMs);
+    return Math.min(pacePerMs, Math.max(this.sentPerMs, this.accepted / openMs));
+  }
+
+  /**
    * The rate to send. It includes attempts that are rejected whatever the rate: these use nothing
    * of the limit.
    */
@@ -174,6 +186,7 @@ export class RateEstimate {
    * @returns whether the rate was measured anew
    */
   settled(sent: SentAttempt, namedUntil: number, horizonMs: number): boolean {
+    this.settledAt = sent.at;
     this.first.sent(sent.at);
     this.damping.settled();
     this.idleMs += sent.idleMs;

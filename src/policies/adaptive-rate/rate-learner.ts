@@ -16,6 +16,11 @@ import { type HardLimits, UnitRates } from './unit-rates.ts';
 
 /** How long a computed rate is valid: it changes while requests wait. */
 const REASK_MS = 1_000;
+/**
+ * If rejections take longer than this number of intervals, a reaction lowers the pace before the rate
+ * is measured anew: as many attempts would be sent too fast until then.
+ */
+const SLOW_REJECTIONS = 3;
 /** The shortest delay, which lets the present turn end. */
 const TURN_MS = 1e-3;
 
@@ -44,6 +49,8 @@ export class RateLearner implements SendHistoryListener {
   protected readonly reactions: Reactions;
   private inFlight = 0;
   private hasRejected = false;
+  /** The number of the first attempts of which all results are known. */
+  private settledCount = 0;
   /** The greatest number of attempts that had no known result at once. */
   private mostUnknown = 0;
   private readonly hard: HardLimits;
@@ -158,7 +165,15 @@ export class RateLearner implements SendHistoryListener {
    * rejections.
    */
   protected get learnedPerMs(): number {
-    return this.cap.limit === undefined ? this.estimate.pacePerMs : Number.POSITIVE_INFINITY;
+    const { estimate } = this;
+    if (this.cap.limit !== undefined) return Number.POSITIVE_INFINITY;
+    return this.isReacting ? estimate.reactionPerMs : estimate.pacePerMs;
+  }
+
+  /** Whether a rejection came back, but not yet the results that the new rate is measured by. */
+  private get isReacting(): boolean {
+    if (!this.hasRejected || this.settledCount > this.reactions.last.order) return false;
+    return this.log.horizonMs > SLOW_REJECTIONS * this.intervalMs;
   }
 
   /**
@@ -374,6 +389,7 @@ export class RateLearner implements SendHistoryListener {
 
   /** Called by the log: the results of this attempt and of all sent before it are known. */
   settled(sent: SentAttempt): void {
+    this.settledCount = sent.order + 1;
     this.cap.settled(sent);
     // A rejection by a cap or a reported limit says nothing about the rate.
     if (this.cap.limit !== undefined || sent.isExplained || sent.outcome === 'withdrawn') return;

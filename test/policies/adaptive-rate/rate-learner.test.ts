@@ -235,6 +235,31 @@ describe('a learner of the rate', () => {
     });
   });
 
+  it.each([
+    ['lowers', 'take long', 2_000],
+    ['keeps', 'come back at once', 10],
+  ])('%s the pace until the rate is measured anew, where rejections %s', (change, _, tookMs) => {
+    const player = playing();
+    const { learner } = player;
+    const perSecond = () => learner.snapshot(player.now).perSecond;
+    for (let n = 0; n < 10; n += 1) player.accepted(100);
+    player.rejected(tookMs);
+    for (let n = 0; n < 60; n += 1) player.accepted(10);
+    const rejected = player.send();
+    player.now += tookMs;
+    const measured = learner.measuredPerSecond;
+    const before = perSecond();
+    learner.rejected(rejected, TOO_MANY, player.now);
+    expect(learner.measuredPerSecond).toBe(measured);
+    if (change === 'lowers') expect(perSecond()).toBeLessThan(0.95 * before);
+    else expect(perSecond()).toBe(before);
+    // An attempt that follows the reaction shows that the rejections are over.
+    player.accepted(10);
+    player.now += 10 * tookMs;
+    player.accepted(10);
+    expect(learner.measuredPerSecond).not.toBe(measured);
+  });
+
   it('keeps what was saved while results are awaited, and none of it after a rejection', () => {
     const player = playing();
     const { learner } = player;
