@@ -69,14 +69,14 @@ async function useAllHistograms(): Promise<void> {
   const clock = new ManualClock();
   const limiter = createLimiter({ name: 'all', clock, concurrency: 1, random: () => 0.5 });
   let calls = 0;
-  const call = () =>
-    limiter.run(async () => {
-      await new Promise<void>((done) => clock.setTimer(done, 5_000));
-      calls += 1;
-      if (calls === 2) throw Object.assign(new Error('busy'), { status: 429 });
-      if (calls === 4) throw new Error('broken');
-      return { usage: { total_tokens: 10 } };
-    });
+  const task = async () => {
+    await new Promise<void>((done) => clock.setTimer(done, 5_000));
+    calls += 1;
+    if (calls === 2) throw Object.assign(new Error('busy'), { status: 429 });
+    if (calls === 4) throw new Error('broken');
+    return { usage: { total_tokens: 10 } };
+  };
+  const call = () => limiter.run(task, { tokens: 20 });
   const ends = Promise.allSettled([call(), call(), call()]);
   from([1, 2, 3])
     .pipe(byteEstimate(undefined, { name: 'all' }), chunkBy({ maxItems: 2, clock, name: 'all' }))
