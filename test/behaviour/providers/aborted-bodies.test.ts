@@ -84,7 +84,9 @@ describe('a request that is aborted while the body of an error arrives', () => {
       await pause(2);
     }
     // A busy machine takes longer until the last request has arrived.
-    await vi.waitFor(() => expect(seen.length).toBeGreaterThanOrEqual(MOMENTS), { timeout: 20_000 });
+    await vi.waitFor(() => expect(seen.length).toBeGreaterThanOrEqual(MOMENTS), {
+      timeout: 20_000,
+    });
     await pause(4 * LONGEST_MS);
     expect(unhandled).toEqual([]);
   });
