@@ -2,7 +2,7 @@ import type { ConnectionFailure, FeedbackKind, ReportedLimit, Verdict } from '..
 import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
 import { errorChain, FIRST_OF_ERRORS, statusOf, textsOf, wordsOf } from './error-chain.ts';
 import { headersOf } from './headers.ts';
-import { positive } from './shape.ts';
+import { positive, read } from './shape.ts';
 import { delayInBody, delayInText, limitInText, unitInText } from './stated-limits.ts';
 import { dateMs, retryAfterOf } from './times.ts';
 
@@ -91,7 +91,7 @@ export function judge(
   const status = statusOf(chain);
   const words = wordsOf(chain);
   const texts = textsOf(error, chain);
-  if (texts.includes(BROKEN_TEXT)) words.add('ECONNRESET');
+  if (texts.includes(BROKEN_TEXT) || chain.some(isNetworkError)) words.add('ECONNRESET');
   const headers = headersOf(chain);
   const answeredAtMs = () => dateMs(headers.date) ?? Date.now();
   const header = (name: string) => (Object.hasOwn(headers, name) ? headers[name] : undefined);
@@ -128,6 +128,15 @@ export function judge(
     ...(limits.length > 0 && { limits }),
     ...(outage !== undefined && { outage }),
   };
+}
+
+/** A network error as the Fetch standard defines it. The errors of msw have one as their cause. */
+function isNetworkError(layer: unknown): boolean {
+  return (
+    read(layer, 'type') === 'error' &&
+    read(layer, 'status') === 0 &&
+    typeof read(layer, 'json') === 'function'
+  );
 }
 
 function connectionOf(words: ReadonlySet<string>): ConnectionFailure | undefined {

@@ -195,6 +195,11 @@ describe('by a broken connection', () => {
     expect(classify(thrown)).toEqual({ kind: 'failed', retry: true, connection: 'broken' });
   });
 
+  it('a response of the type `error` as the cause, as msw rejects', () => {
+    const thrown = new TypeError('Failed to fetch', { cause: Response.error() });
+    expect(classify(thrown)).toEqual({ kind: 'failed', retry: true, connection: 'broken' });
+  });
+
   it('not by an abort or by a fault in the code of the user', () => {
     const verdict = { kind: 'failed', retry: false };
     expect(classify(new DOMException('gone', 'AbortError'))).toEqual(verdict);
