@@ -9,13 +9,13 @@ type Hold = (body: Body) => BodyHolder;
 
 /**
  * The response for the user, if it is held until its body has ended.
- * @returns undefined for a response that is not held, because it has no body or is not ok: a caller
- *   that reads only its status must not hold a slot
+ * @returns undefined for a response that is not held, because it has no body, its body was read
+ *   before, or it is not ok: a caller that reads only its status must not hold a slot
  */
 export function heldResponse(response: Response, hold: Hold, clock: Clock): Response | undefined {
   if (!(response instanceof Response) || !response.ok) return undefined;
   const { body } = response;
-  if (body === null) return undefined;
+  if (body === null || response.bodyUsed || body.locked) return undefined;
   const holder = hold(body);
   // An instance of a subclass may have additional methods.
   if (Object.getPrototypeOf(response) !== Response.prototype) {
@@ -51,6 +51,12 @@ class HeldBody {
    */
   ofParts(response: Response): Response {
     if (this.isRead) return response;
+    if (this.copy === undefined && bodyOf(response)?.locked) {
+      // A method of `Response.prototype` reads it, so this file does not see its end.
+      this.isRead = true;
+      this.holder.leftUnread();
+      return response;
+    }
     this.copy ??= copyOf(response, this.holder, this.clock);
     return this.copy;
   }

@@ -42,6 +42,39 @@ describe('the response of limiter.fetch', () => {
   });
 
   it.each([
+    ['has been read', (response: Response) => response.text()],
+    ['is being read by another reader', async ({ body }: Response) => void body?.getReader()],
+  ])('is the one of fetch if its body %s', async (_, read) => {
+    const answer = new Response('a');
+    await read(answer);
+    answering(answer);
+    const limiter = createLimiter();
+    const response = await limiter.fetch('https://api.example');
+    expect(response).toBe(answer);
+    await new Promise(setImmediate); // an unread body is read ahead now
+    expect(response.status).toBe(200);
+    expectIdle(limiter);
+  });
+
+  it('gives up its slot if its body is read by the method of another prototype', async () => {
+    const { url } = await serve(json);
+    const limiter = createLimiter();
+    const response = await limiter.fetch(url);
+    expect(await Response.prototype.text.call(response)).toBe('{"n":1}');
+    await new Promise(setImmediate); // an unread body is read ahead now
+    expectIdle(limiter);
+  });
+
+  it('is that of fetch, as one mock gives it to two calls', async () => {
+    answering(new Response('a'));
+    const limiter = createLimiter();
+    expect(await (await limiter.fetch('https://api.example')).text()).toBe('a');
+    const again = await limiter.fetch('https://api.example');
+    expect([again.status, again.bodyUsed]).toEqual([200, true]);
+    expectIdle(limiter);
+  });
+
+  it.each([
     ['text', (response: Response) => response.text()],
     ['json', async (response: Response) => JSON.stringify(await response.json())],
     ['arrayBuffer', async (response: Response) => Buffer.from(await response.arrayBuffer())],
