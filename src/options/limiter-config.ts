@@ -39,8 +39,8 @@ export interface RequestConfig {
    */
   readonly agingMs?: number;
   /**
-   * The greatest number of attempts of a request, an integer >= 1. Default, and Infinity: no bound
-   * for 429, 503 and 529.
+   * The greatest number of attempts of a request, without failed connections, an integer >= 1; 1
+   * turns all retries off. Default, and Infinity: no bound for 429, 503 and 529.
    */
   readonly maxAttempts?: number;
   /**
@@ -80,7 +80,9 @@ export const REQUEST_OPTIONS = {
     number(1, 'off', 'ms', 'how long a request may wait for its first attempt'),
   ),
   agingMs: number(1, DEFAULT_AGING_MS, 'ms', 'waiting that makes up for one step of priority'),
-  maxAttempts: orInfinity(integer(1, 'no bound', 'attempts', 'a request at the most')),
+  maxAttempts: orInfinity(
+    integer(1, 'no bound', 'attempts', 'a request, failed connections aside'),
+  ),
   failedAttempts: orInfinity(
     integer(
       1,

@@ -26,8 +26,8 @@ export type Project<T, O extends ProjectOutput> = (value: T, context: AttemptCon
 /** Options of retries, and of the meaning of errors. */
 export interface RetryOptions {
   /**
-   * The greatest number of attempts of a request, for any failure; 1 turns retries off. Default,
-   * and Infinity: no bound for 429, 503 and 529.
+   * The greatest number of attempts of a request, without failed connections; 1 turns all retries
+   * off. Default, and Infinity: no bound for 429, 503 and 529.
    */
   readonly maxAttempts?: number;
   /**

@@ -29,6 +29,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   'p-queue': [...optionsIn('node_modules/p-queue/dist/options.d.ts'), ...methodsOf(PQueue)].filter(
     (name) => !['concurrency', 'timeout'].includes(name),
   ),
+  'p-retry': optionsIn('node_modules/p-retry/index.d.ts'),
   bottleneck: [
     ...optionsIn('node_modules/bottleneck/bottleneck.d.ts').filter(
       // Fields of clients, of counts and of events, and arguments.
@@ -52,7 +53,7 @@ it.each(Object.entries(NAMES))('the page of %s has all of its options and method
 it('the list of libraries leads to a page for each, which leads back', () => {
   const list = read('docs/coming-from.md');
   const pages = [...list.matchAll(/\]\(coming-from\/([\w-]+)\.md\)/g)].map(([, page = '']) => page);
-  expect(pages).toHaveLength(9);
+  expect(pages).toHaveLength(12);
   for (const page of pages) {
     expect(read(`docs/coming-from/${page}.md`)).toMatch(
       /^# Coming from .+\n[\s\S]*coming-from\.md/,

@@ -35,6 +35,7 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'from-merge-map.ts': ['1,4,9,16 1,4,9,16'],
   'from-p-limit.ts': ['1,4,9 1,4,9'],
   'from-p-queue.ts': ['done', 'done'],
+  'from-p-retry.ts': ['call 2', 'call 4'],
   'google-stream.ts': ['ended'],
   'google.ts': ['It says: ', 'true'],
   'group.ts': ['large one', 'large two', 'small three', 'small four', 'large,small'],
