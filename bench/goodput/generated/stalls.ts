@@ -1,10 +1,12 @@
 /** Draws the times at which a process stalls, as on an overloaded machine. */
 import type { Clock, Random } from 'headgate';
 
-/** The means of exponentially distributed times, in ms. */
+/** How often a process stalls: the means of exponentially distributed times, in ms. */
 export interface StallTimes {
   readonly stalledMs: number;
   readonly runningMs: number;
+  /** From this time on nothing stalls, in ms. Default: it never ends. */
+  readonly endMs?: number;
 }
 
 export class Stalls {
@@ -23,6 +25,7 @@ export class Stalls {
    * @param at the time, not before that of an earlier call
    */
   leftMs(at: number): number {
+    if (at >= (this.times.endMs ?? Number.POSITIVE_INFINITY)) return 0;
     while (at >= this.stallsUntil) {
       this.stallsFrom = this.stallsUntil + this.draw(this.times.runningMs);
       this.stallsUntil = this.stallsFrom + this.draw(this.times.stalledMs);

@@ -24,6 +24,12 @@ export class Closure {
    */
   reopenedAt: number | undefined = undefined;
   /**
+   * How much later than planned the first attempt after the last rejected one was sent, in ms. The
+   * provider may have been open in this time: a busy process could not ask.
+   */
+  lateMs = 0;
+  private hasAccepted = false;
+  /**
    * Accepted attempts, and time without demand, from the previous closure to the last rejection of
    * this one.
    */
@@ -86,6 +92,8 @@ export class Closure {
     this.rejected += 1;
     this.lastAt = at;
     this.reopenedAt = undefined;
+    this.lateMs = 0;
+    this.hasAccepted = false;
     this.accepted = accepted;
     this.idleMs = idleMs;
     this.idles = idles;
@@ -95,7 +103,10 @@ export class Closure {
    * Records an accepted attempt. One that was sent together with the last rejected attempt may have
    * overtaken it, and shows nothing.
    */
-  accept({ at, isAnswered }: SentAttempt): void {
-    if (isAnswered && at > this.lastAt + AT_ONCE_MS) this.reopenedAt ??= at;
+  accept({ at, isAnswered, lateMs }: SentAttempt): void {
+    if (at <= this.lastAt + AT_ONCE_MS) return;
+    if (!this.hasAccepted) this.lateMs = Math.min(lateMs, at - this.lastAt);
+    this.hasAccepted = true;
+    if (isAnswered) this.reopenedAt ??= at;
   }
 }

@@ -21,13 +21,22 @@ export interface NextRate {
   readonly excess: number;
 }
 
+/** Whether bounds are too far apart to count as one rate. */
+export function isWide(least: number, most: number): boolean {
+  return most > WIDE * least;
+}
+
+/** The rate to try between two bounds: nearer to the lower one. */
+export function rateBetween(least: number, most: number): number {
+  return least * Math.max(1, most / least) ** TRY;
+}
+
 /** @param before the rate so far, per ms */
 export function nextRate(bounds: RateBounds, before: number): NextRate {
   const { least, most, best, isFull, hasChanged } = bounds;
-  const width = most / least;
-  const isNarrow = width <= WIDE;
-  let perMs = isNarrow ? best : least * width ** TRY;
-  const behind = isNarrow ? bounds.evidence : Math.min(bounds.evidence, 1 / (width - 1));
+  const isNarrow = !isWide(least, most);
+  let perMs = isNarrow ? best : rateBetween(least, most);
+  const behind = isNarrow ? bounds.evidence : Math.min(bounds.evidence, 1 / (most / least - 1));
   let evidence = Math.max(1, behind);
   if (perMs < before / MOST_FALL) {
     perMs = before / MOST_FALL;

@@ -2,6 +2,7 @@ import { Closure } from './closure.ts';
 import { CongestionSamples, type RateBounds } from './congestion-samples.ts';
 import { CLOSED_PART, FirstStop, IDLE_PART } from './first-stop.ts';
 import { nextRate } from './next-rate.ts';
+import { outgrownRate } from './outgrown-rate.ts';
 import { LEAST_DOUBLING, RateProbing } from './rate-probing.ts';
 import { RejectionDamping } from './rejection-damping.ts';
 import { SavedBurst } from './saved-burst.ts';
@@ -21,11 +22,6 @@ const OUTAGE_INTERVALS = 4;
 const OUTAGE_PART = 0.5;
 /** A rate that a long closure lowers below this share is uncertain. */
 const FELL = 0.9;
-/**
- * This number of accepted attempts beyond those that the measured rate explains shows that it has
- * grown.
- */
-const UNEXPLAINED = 6;
 /**
  * The weight of the longest earlier cycle at each new one. The rate counts as grown only after such
  * a time, since a window may remember requests for as long.
@@ -210,17 +206,21 @@ export class RateEstimate {
     this.accepted += 1;
     if (this.marks === undefined) this.first.accepted(this.accepted, sent.at);
     this.probing.accepted(sent, horizonMs);
-    if (this.isOutgrown(sent.at)) this.probing.hasten();
+    this.outgrow(sent.at);
     return hasReopened && !isByChance;
   }
 
-  /** Whether more was accepted since the last closure than the measured rate explains. */
-  private isOutgrown(at: number): boolean {
-    if (this.marks === undefined || this.idleMs > 0 || this.closure !== undefined) return false;
+  /** Raises the rate if more was accepted since the last closure than it explains. */
+  private outgrow(at: number): void {
+    if (this.marks === undefined || this.idleMs > 0 || this.closure !== undefined) return;
     const sinceMs = at - this.openedAt;
-    if (sinceMs < this.cycleMs) return false;
-    const mostPerMs = this._bounds?.most ?? this.perMs;
-    return this.accepted > mostPerMs * (sinceMs + this.gapMs) + UNEXPLAINED;
+    if (sinceMs < this.cycleMs) return;
+    const { perMs, accepted, gapMs } = this;
+    const outgrown = outgrownRate(perMs, this._bounds, accepted, sinceMs + gapMs);
+    if (outgrown === undefined) return;
+    if (outgrown.isDisproved) this.probing.hasten();
+    this.probing.raised(perMs, outgrown.perMs);
+    this.perMs = outgrown.perMs;
   }
 
   private isByChance({ rejected, pacePerMs, isBySaved, usedUpPerMs }: Closure): boolean {
@@ -256,7 +256,7 @@ export class RateEstimate {
     } else this.measure(this.marks, closure, from, to);
     this.gapMs = to - from;
     this.openedAt = to;
-    const closedMs = to - closure.startedAt;
+    const closedMs = to - closure.startedAt - closure.lateMs;
     const unearned = Math.min(this.mostAtOnce, this.perMs * closedMs);
     this.probing.stopped({
       usedUpPerMs: closure.usedUpPerMs,
@@ -268,9 +268,11 @@ export class RateEstimate {
   }
 
   /** The first closure: the attempts accepted until then are at most a window's limit. */
-  private firstMeasure({ accepted, idleMs }: Closure, from: number, to: number): void {
+  private firstMeasure({ accepted, idleMs, lateMs }: Closure, from: number, to: number): void {
     const least = Math.max(1, accepted);
-    const { perMs, sinceMs, excess, doubling } = this.first.measure(least, idleMs, from, to);
+    const endMs = to - lateMs;
+    const first = this.first.measure(least, idleMs, Math.min(from, endMs), endMs);
+    const { perMs, sinceMs, excess, doubling } = first;
     this.cycleMs = sinceMs;
     const hardPerMs = this.hard.perMs('requests');
     // A single closure does not disprove a configured limit.
@@ -283,9 +285,9 @@ export class RateEstimate {
   }
 
   private measure(marks: CongestionSamples, closure: Closure, from: number, to: number): void {
-    const { idleMs, startedAt, pacePerMs } = closure;
+    const { idleMs, lateMs, startedAt, pacePerMs } = closure;
     const accepted = closure.byPace;
-    const closedMs = to - startedAt;
+    const closedMs = to - startedAt - lateMs;
     const openMs = Math.max(1e-3, startedAt - this.openedAt - idleMs);
     const isOutage =
       closure.isOutage ||
@@ -315,7 +317,9 @@ export class RateEstimate {
       this.probing.cycled(accepted, grew, isWindow);
       const isFull = !grew && idleMs < IDLE_PART * (to - this.openedAt);
       this.skippedMs += idleMs;
-      const [begin, end] = [from - this.skippedMs, to - this.skippedMs];
+      const end = to - lateMs - this.skippedMs;
+      const begin = Math.min(end, from - this.skippedMs);
+      this.skippedMs += lateMs;
       marks.add({ accepted, from: begin, to: end, isFull, pacePerMs });
     }
     const before = this.perMs;

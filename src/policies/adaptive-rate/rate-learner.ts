@@ -195,6 +195,7 @@ export class RateLearner implements SendHistoryListener {
     const unpacedMs = demand.goesOn ? Number.POSITIVE_INFINITY : newMs;
     const savedMs = isPaced ? requests.lateMs : unpacedMs;
     const pacePerMs = requests.perMs;
+    const lateMs = this.lateMs(now);
     const charges = rates.take(estimate, now, savedMs);
     const sending = this.add(
       new Sending(
@@ -206,6 +207,7 @@ export class RateLearner implements SendHistoryListener {
           isPaced,
           isSaved: demand.isEarly(now),
           idleMs,
+          lateMs,
           tokens: charges.tokens,
           requests: charges.requests,
         },
@@ -214,6 +216,16 @@ export class RateLearner implements SendHistoryListener {
     );
     demand.saves(requests.freeAt + requests.lateMs, stepMs, now);
     return sending;
+  }
+
+  /**
+   * While the provider rejects everything: how much later than planned an attempt is sent now, in
+   * ms. A busy process or another policy has delayed it.
+   */
+  private lateMs(now: number): number {
+    if (!this.closed.isClosed || !this.demand.hasWaited) return 0;
+    const plannedAt = Math.max(this.closed.until, this.rates.requests.freeAt);
+    return Number.isFinite(plannedAt) ? Math.max(0, now - plannedAt) : 0;
   }
 
   /** An attempt in flight that was sent before anything was learned. */

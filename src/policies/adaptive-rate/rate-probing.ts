@@ -122,6 +122,12 @@ export class RateProbing {
     this.verifiedPerMs = this.paceOf(perMs);
   }
 
+  /** The measured rate was raised, both per ms. The pace stays, or rises to the initial excess. */
+  raised(before: number, after: number): void {
+    const excess = (before * (1 + this.presentExcess)) / after - 1;
+    this.doublings = Math.max(0, Math.log2(Math.max(0, excess) / this.excess));
+  }
+
   /** The provider accepts more than was measured: the excess grows sooner. */
   hasten(): void {
     this.doubling = Math.min(this.doubling, HASTENED);

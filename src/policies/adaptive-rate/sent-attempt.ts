@@ -22,6 +22,8 @@ export class SentAttempt {
   readonly isSaved: boolean;
   /** The time without demand before it, in ms. */
   readonly idleMs: number;
+  /** How much later than planned it was sent while the provider rejected everything, in ms. */
+  readonly lateMs: number;
   /** Its costs by unit, and the sums of these costs before it. */
   readonly tokens: UnitCharge | undefined;
   readonly requests: UnitCharge | undefined;
@@ -61,6 +63,7 @@ export class SentAttempt {
     readonly isPaced: boolean;
     readonly isSaved: boolean;
     readonly idleMs: number;
+    readonly lateMs?: number;
     readonly requests?: UnitCharge | undefined;
     readonly tokens?: UnitCharge | undefined;
   }) {
@@ -71,6 +74,7 @@ export class SentAttempt {
     this.isPaced = sent.isPaced;
     this.isSaved = sent.isSaved;
     this.idleMs = sent.idleMs;
+    this.lateMs = sent.lateMs ?? 0;
     this.requests = sent.requests;
     this.tokens = sent.tokens;
   }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { generatedClients } from '../../../bench/goodput/generated/clients/index.ts';
 import { runGenerated } from '../../../bench/goodput/generated/run.ts';
 import { drawScenario, type Scenario } from '../../../bench/goodput/generated/space.ts';
+import type { StallTimes } from '../../../bench/goodput/generated/stalls.ts';
 
 /** A local server before which nothing else happens, with a limit of about 20 requests a second. */
 const LOCAL: Partial<Scenario> = {
@@ -25,12 +26,11 @@ const PROVIDERS: Record<string, Partial<Scenario>> = {
   cap: { kind: 'cap', perMs: 0.025, latencyMs: 200, limit: 5 },
 };
 
-async function run(kind: string, seed: number, stalledMs: number, runningMs: number) {
+async function run(kind: string, seed: number, stalls: StallTimes) {
   const provider = { ...LOCAL, ...PROVIDERS[kind] };
   const horizonMs = 150_000;
   const requests = Math.round(horizonMs * (provider.perMs ?? 0));
   const scenario = { ...drawScenario(seed), ...provider, horizonMs, requests };
-  const stalls = { stalledMs, runningMs };
   return await runGenerated(scenario, generatedClients.headgate, { concurrency: 400, stalls });
 }
 
@@ -53,9 +53,28 @@ describe('a limit of 20 requests a second, while client and provider get a turn 
   ] as const)(
     'a %s, %d ms without a turn after %d ms with one',
     async (kind, stalledMs, runningMs, goodput, rejected) => {
-      const scores = await Promise.all(SEEDS.map((seed) => run(kind, seed, stalledMs, runningMs)));
+      const scores = await Promise.all(
+        SEEDS.map((seed) => run(kind, seed, { stalledMs, runningMs })),
+      );
       expect(mean(scores.map((score) => score.goodput))).toBeGreaterThan(goodput);
       expect(mean(scores.map((score) => score.rejectedPerMille))).toBeLessThan(rejected);
+    },
+  );
+});
+
+/** Ten seconds of such stalls must not cost the minutes after them. */
+describe('a limit of 20 requests a second, where the processes stall in the first ten seconds alone', () => {
+  it.each([
+    ['strict bucket', 300, 20, 70],
+    ['strict bucket', 1_000, 100, 60],
+    ['bucket', 1_000, 100, 88],
+    ['window', 1_000, 100, 80],
+  ] as const)(
+    'a %s, %d ms without a turn after %d ms with one',
+    async (kind, stalledMs, runningMs, goodput) => {
+      const stalls = { stalledMs, runningMs, endMs: 10_000 };
+      const scores = await Promise.all(SEEDS.map((seed) => run(kind, seed, stalls)));
+      expect(mean(scores.map((score) => score.goodput))).toBeGreaterThan(goodput);
     },
   );
 });

@@ -115,13 +115,15 @@ describe('what is learned of a rate', () => {
 
   it.each([
     ['an answer shows', true, 10 / 110],
-    ['only silence shows', false, 10 / 10_000],
+    ['only silence shows', false, 10 / 19_890],
   ])(
     'is by a late rejection what was accepted until the next one, if %s that that was accepted',
     (_what, isAnswered, perMs) => {
       const estimate = new RateEstimate({ accepted: 0, firstAt: 0 }, none);
       for (let order = 0; order <= 1_000; order += 1) {
-        const sent = attemptAt(10 * order, { order });
+        // After the rejection, less is sent than was measured.
+        const at = order <= 11 ? 10 * order : 110 + 20 * (order - 11);
+        const sent = attemptAt(at, { order });
         sent.outcome = order === 10 ? 'rejected' : 'accepted';
         // A thousand were sent before the rejection came back.
         sent.reaction = { order: 1_000 };
@@ -148,6 +150,51 @@ describe('what is learned of a rate', () => {
     }
     settle(30, 60_000, 'accepted');
     expect(estimate.measuredPerMs).toBeCloseTo(19 / 60_000, 6);
+  });
+
+  it('leaves out the time in which a busy process could not ask whether the provider is open', () => {
+    const { estimate, accept, reject } = learning();
+    const sent = attemptAt(3_100, { order: 2, lateMs: 3_000 });
+    sent.outcome = 'accepted';
+    accept(0);
+    reject(1);
+    estimate.settled(sent, NEVER, 1);
+    expect(estimate.measuredPerMs).toBeCloseTo(1 / 100, 9);
+    // The second measure leaves it out too.
+    for (let n = 1; n <= 10; n += 1) accept(3_100 + 100 * n);
+    reject(4_101);
+    const late = attemptAt(7_200, { order: 13, lateMs: 3_000 });
+    late.outcome = 'accepted';
+    estimate.settled(late, NEVER, 1);
+    expect(estimate.measuredPerMs).toBeGreaterThan(1 / 300);
+  });
+
+  it('is raised to what was accepted since the last closure, if that is more than the bounds explain', () => {
+    const player = learning();
+    const estimate = fill(0.02, 20_000, player);
+    const before = estimate.measuredPerMs;
+    const openedAt = 20_000;
+    for (let n = 0; n < 2_000; n += 1) player.accept(openedAt + n * 10);
+    expect(before).toBeCloseTo(0.02, 2);
+    expect(estimate.measuredPerMs).toBeGreaterThan(0.09);
+    expect(estimate.measuredPerMs).toBeLessThan(0.1);
+  });
+
+  it('is raised within wide bounds by each attempt that it does not explain', () => {
+    const { estimate, accept, reject } = learning();
+    accept(0);
+    reject(1);
+    accept(5_000);
+    reject(5_001);
+    accept(12_000);
+    const { measuredPerMs } = estimate;
+    const { most = 0 } = estimate.bounds ?? {};
+    expect(measuredPerMs).toBeLessThan(0.001);
+    for (let n = 1; n <= 20; n += 1) accept(12_000 + n * 1_000);
+    const least = 19 / 27_000;
+    expect(most).toBeGreaterThan(10 * least);
+    expect(estimate.measuredPerMs).toBeGreaterThan(least);
+    expect(estimate.measuredPerMs).toBeLessThan(least * (most / least) ** 0.25);
   });
 
   it('counts what was accepted before it was asked', () => {

@@ -162,6 +162,16 @@ describe('what is tried where more is accepted than was measured', () => {
     expect(accept(probing, { count: 8 })).toBeCloseTo(1.095, 2);
   });
 
+  it.each([
+    ['stays', 1.02, 1.094],
+    ['rises to the initial excess above the raised rate', 1.09, 1.09 * 1.045],
+  ])('%s, if the measured rate is raised', (_what, raised, expected) => {
+    const probing = begun();
+    expect(accept(probing, { count: 8 })).toBeCloseTo(1.094, 2);
+    probing.raised(PER_MS, raised * PER_MS);
+    expect(probing.paceOf(raised * PER_MS) / PER_MS).toBeCloseTo(expected, 2);
+  });
+
   it('is not slower than before', () => {
     const probing = begun();
     probing.hasten();
