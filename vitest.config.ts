@@ -24,13 +24,18 @@ const COMPILED = run([
 
 /** What runs it beside Redis, nginx, HAProxy, Prometheus or Chromium, in real time and for long. */
 const PROGRAMS = run([
-  'test/bench-servers/real.test.ts',
   'test/bullmq/processes.test.ts',
   'test/examples/dashboards.test.ts',
   'test/fleet/processes/*.test.ts',
   'test/batch/command/{servers,workers}.test.ts',
   'test/inspector/page*.test.ts',
 ]);
+
+/**
+ * What measures real servers. One process holds their clients and back ends, so that the load of
+ * other tests would make their connections time out.
+ */
+const SERVERS = run(['test/bench-servers/real.test.ts']);
 
 /** Tests of memory, or of all tickets, limiters, listeners or servers of a process: each has a process of its own. */
 const ALONE = run([
@@ -90,6 +95,7 @@ export default defineConfig({
             ...configDefaults.exclude,
             ...COMPILED,
             ...PROGRAMS,
+            ...SERVERS,
             ...ALONE,
             'test/compat/**',
           ],
@@ -125,6 +131,16 @@ export default defineConfig({
           include: PROGRAMS,
           exclude: [...configDefaults.exclude, ...LEFT_OUT],
           globalSetup: run(['test/support/build.ts']),
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'programs-alone',
+          include: SERVERS,
+          globalSetup: run(['test/support/build.ts']),
+          // It begins when all other files have ended.
+          sequence: { groupOrder: 1 },
         },
       },
     ],

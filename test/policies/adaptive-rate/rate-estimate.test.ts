@@ -14,10 +14,11 @@ function learning(estimate = new RateEstimate({ accepted: 0, firstAt: 0 }, none)
     idleMs = 0,
     namedUntil = NEVER,
     usedUpPerMs = 0,
+    lateMs = 0,
   ) => {
     const pacePerMs = estimate.pacePerMs;
     const isSaved = idleMs > 0;
-    const sent = attemptAt(at, { order, pacePerMs, isPaced: !isSaved, isSaved, idleMs });
+    const sent = attemptAt(at, { order, pacePerMs, isPaced: !isSaved, isSaved, idleMs, lateMs });
     order += 1;
     sent.outcome = outcome;
     sent.usedUpPerMs = usedUpPerMs;
@@ -26,8 +27,8 @@ function learning(estimate = new RateEstimate({ accepted: 0, firstAt: 0 }, none)
   };
   return {
     estimate,
-    accept: (at: number, idleMs = 0, namedUntil = NEVER) =>
-      settle('accepted', at, idleMs, namedUntil),
+    accept: (at: number, idleMs = 0, namedUntil = NEVER, lateMs = 0) =>
+      settle('accepted', at, idleMs, namedUntil, 0, lateMs),
     reject: (at: number, idleMs = 0, usedUpPerMs = 0) =>
       settle('rejected', at, idleMs, NEVER, usedUpPerMs),
   };
@@ -167,6 +168,43 @@ describe('what is learned of a rate', () => {
     late.outcome = 'accepted';
     estimate.settled(late, NEVER, 1);
     expect(estimate.measuredPerMs).toBeGreaterThan(1 / 300);
+  });
+
+  it('leaves it out of all later measures, and takes no such closure for an outage', () => {
+    const player = learning();
+    const estimate = fill(0.02, 20_000, player);
+    const { restsOn, measuredPerMs } = estimate;
+    let at = 20_000;
+    for (let cycle = 0; cycle < 3; cycle += 1) {
+      for (let n = 0; n < 25; n += 1, at += 50) player.accept(at);
+      player.reject(at);
+      player.accept(at + 3_050, 0, NEVER, 3_000);
+      at += 3_100;
+    }
+    expect(estimate.restsOn).toBeGreaterThan(restsOn + 60);
+    expect(estimate.measuredPerMs / measuredPerMs).toBeCloseTo(1, 1);
+  });
+
+  it('leaves out the delay of the first attempt after the last rejected one, not of later ones', () => {
+    const { estimate, accept } = learning();
+    accept(0);
+    const settle = (
+      at: number,
+      order: number,
+      lateMs: number,
+      outcome: 'accepted' | 'rejected',
+    ) => {
+      const sent = attemptAt(at, { order, lateMs });
+      sent.outcome = outcome;
+      sent.isAnswered = true;
+      sent.reaction = { order: 4 };
+      estimate.settled(sent, NEVER, 1);
+    };
+    settle(1, 1, 0, 'rejected');
+    settle(3_100, 2, 3_000, 'accepted');
+    settle(3_110, 3, 0, 'accepted');
+    settle(3_200, 4, 0, 'accepted');
+    expect(estimate.measuredPerMs).toBeCloseTo(1 / 100, 9);
   });
 
   it('is raised to what was accepted since the last closure, if that is more than the bounds explain', () => {

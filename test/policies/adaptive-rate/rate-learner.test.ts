@@ -53,6 +53,17 @@ describe('a learner of the rate', () => {
     expect(gone).toBe(17);
   });
 
+  it('does not measure the time in which a busy process could not send the planned request', () => {
+    const player = playing();
+    const { learner } = player;
+    player.accepted();
+    player.rejected(1);
+    const plannedMs = learner.wait(player.now);
+    player.now += plannedMs + 10_000;
+    player.accepted(1);
+    expect(learner.measuredPerSecond).toBeCloseTo(1_000 / (1 + plannedMs), 6);
+  });
+
   it('lets as many go at once as a configured limit does', () => {
     const learner = new RateLearner({ perMs: () => 0.1, burst: () => 40 });
     const player = playing(learner);
