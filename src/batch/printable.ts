@@ -8,3 +8,8 @@ const CONTROLS = /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu;
 export function printable(text: string): string {
   return text.replace(CONTROLS, '\ufffd');
 }
+
+/** A URL as text, without parts that may hold a password or a key. */
+export function shownUrl(text: string): string {
+  return JSON.stringify(text.replace(/^([\w+.-]+:\/\/)?.*@/s, '$1…@').replace(/\?.*/s, '?…'));
+}

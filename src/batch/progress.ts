@@ -1,6 +1,7 @@
 import { QuotaExhaustedError, RetryAfterTooLongError } from 'headgate';
 import { classify } from 'headgate/advanced';
 import { ConnectionError, StatusError } from './http/failures.ts';
+import { PROXY_REFUSED } from './http/proxy.ts';
 import { at } from './json.ts';
 import type { PaceView } from './pace-view.ts';
 import { QueueError, WorkerError } from './queue/queue-job.ts';
@@ -59,7 +60,9 @@ export function stopFor(error: unknown): Stop | undefined {
   if (error instanceof WorkerError && error.name in REFUSALS) {
     return { reason: REFUSALS[error.name] ?? 'refused', message: error.message };
   }
-  if (error instanceof ConnectionError || error instanceof WorkerError) return tlsStopFor(error);
+  if (error instanceof ConnectionError || error instanceof WorkerError) {
+    return connectionStopFor(error);
+  }
   if (!(error instanceof StatusError)) return undefined;
   const { outage, kind } = classify(error);
   const said = saidBy(error);
@@ -85,8 +88,11 @@ function saidBy({ status, message }: StatusError): string {
   return `the server answered ${status}: ${message.replace(/\.$/, '')}`;
 }
 
-function tlsStopFor(error: ConnectionError | WorkerError): Stop | undefined {
+function connectionStopFor(error: ConnectionError | WorkerError): Stop | undefined {
   const code = error instanceof ConnectionError ? error.code : error.name;
+  if (code === PROXY_REFUSED) {
+    return refused(`${error.message}. Check --proxy, or HTTPS_PROXY and HTTP_PROXY`);
+  }
   if (!TLS_CODES.test(code)) return undefined;
   const advice =
     'Check --base-url; NODE_EXTRA_CA_CERTS names the certificates of your own authority';

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import type { ApiName } from '../endpoint.ts';
 import { BatchError } from '../errors.ts';
+import { proxyUrl } from '../http/proxy.ts';
 import { createHttpSender, withoutQuery } from '../http/sender.ts';
+import { shownUrl } from '../printable.ts';
 import { createQueueSender } from '../queue/queue-sender.ts';
 import type { Send } from '../request.ts';
 import { checkHeaderValue, KEY_HEADERS, readHeader } from './headers.ts';
@@ -46,14 +48,11 @@ export function targetOf(values: OptionValues, api: ApiName, env: NodeJS.Process
     );
   }
   const proxy = values.text('proxy');
-  if (proxy !== undefined && !isHttp(proxy)) {
-    throw new BatchError(`--proxy must be an http or https URL, got ${shownUrl(proxy)}`);
-  }
   return {
     baseUrl: given === undefined ? provider.url : readBaseUrl(given),
     apiKey,
     headers,
-    proxy,
+    proxy: proxy === undefined ? undefined : proxyUrl('--proxy', proxy, /^https?:/i),
   };
 }
 
@@ -61,11 +60,6 @@ export function targetOf(values: OptionValues, api: ApiName, env: NodeJS.Process
 export function nameOf({ baseUrl, apiKey, headers }: Target): string {
   const sorted = Object.entries(headers).sort(([one], [other]) => (one < other ? -1 : 1));
   return hash('sha256', JSON.stringify([baseUrl, apiKey, sorted])).slice(0, 32);
-}
-
-/** A URL as text, without parts that may hold a password or a key. */
-function shownUrl(text: string): string {
-  return JSON.stringify(text.replace(/^([\w+.-]+:\/\/)?.*@/s, '$1…@').replace(/\?.*/s, '?…'));
 }
 
 function isHttp(text: string): boolean {

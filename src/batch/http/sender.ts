@@ -1,10 +1,4 @@
-import {
-  Agent,
-  type Dispatcher,
-  EnvHttpProxyAgent,
-  request as httpRequest,
-  ProxyAgent,
-} from 'undici';
+import { type Dispatcher, request as httpRequest } from 'undici';
 import { codeOf, messageOf } from '../errors.ts';
 import { MAX_LINE_BYTES } from '../input/lines.ts';
 import { at } from '../json.ts';
@@ -15,13 +9,13 @@ import {
   CallTimeoutError,
   ConnectionError,
 } from './failures.ts';
+import { dispatcherOf, proxyProblem } from './proxy.ts';
 
 const ANTHROPIC_URL = '/v1/messages';
 const ANTHROPIC_VERSION = '2023-06-01';
 const CONNECT_TIMEOUT_MS = 10_000;
 /** The code of undici for an answer with more bytes than `maxResponseSize`. */
 const TOO_LONG_CODE = 'UND_ERR_RES_EXCEEDED_MAX_SIZE';
-const PROXY_VARIABLES = ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY'];
 
 export interface HttpOptions {
   /**
@@ -32,7 +26,7 @@ export interface HttpOptions {
   readonly apiKey: string | undefined;
   /** Sent with each request. They replace default headers of the same name. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** URL of an HTTP proxy. Default: from `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. */
+  /** URL of an HTTP proxy, or its host and port. Default: from `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. */
   readonly proxy?: string | undefined;
   /** For one attempt, including the body of its answer, in ms: at most 2147483647, some 24 days. */
   readonly timeoutMs: number;
@@ -47,30 +41,23 @@ export interface HttpSender {
 /** The longest time of a timer: with a longer one it would fire at once. */
 export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** @throws RangeError */
+/** @throws RangeError, and BatchError for a proxy that is no URL */
 export function createHttpSender(options: HttpOptions): HttpSender {
   const { timeoutMs } = options;
   if (!(timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
     const bound = `must be a number > 0 and at most ${MAX_TIMEOUT_MS}`;
     throw new RangeError(`\`timeoutMs\` ${bound}, got ${timeoutMs}`);
   }
-  const dispatcher = dispatcherOf(options.proxy);
-  return {
-    send: (request, { signal }) => sendOnce(request, signal, options, dispatcher),
-    close: () => dispatcher.destroy(),
-  };
-}
-
-function dispatcherOf(proxy: string | undefined): Dispatcher {
-  const common = {
+  const dispatcher = dispatcherOf(options.proxy, {
     connect: { timeout: CONNECT_TIMEOUT_MS },
     headersTimeout: 0,
     bodyTimeout: 0,
     maxResponseSize: MAX_LINE_BYTES,
+  });
+  return {
+    send: (request, { signal }) => sendOnce(request, signal, options, dispatcher),
+    close: () => dispatcher.destroy(),
   };
-  if (proxy !== undefined) return new ProxyAgent({ ...common, uri: proxy });
-  const isProxied = PROXY_VARIABLES.some((name) => (process.env[name] ?? '') !== '');
-  return isProxied ? new EnvHttpProxyAgent(common) : new Agent(common);
 }
 
 async function sendOnce(
@@ -147,6 +134,10 @@ function timeoutError(target: string, timeoutMs: number): CallTimeoutError {
 /** If all addresses of a host failed, the error contains one error for each. */
 function connectionError(target: string, error: unknown): ConnectionError {
   const inner = at(error, 'errors', 0) ?? error;
+  const refused = proxyProblem(inner);
+  if (refused !== undefined) {
+    return new ConnectionError(`cannot reach ${target}: ${refused.message}`, refused.code, error);
+  }
   const code = codeOf(error) ?? codeOf(inner) ?? codeOf(at(error, 'cause')) ?? 'ERR_NETWORK';
   return new ConnectionError(`cannot reach ${target}: ${messageOf(inner)}`, code, error);
 }
