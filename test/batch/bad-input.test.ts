@@ -74,7 +74,8 @@ describe('a line that cannot be sent is reported before anything is sent', () =>
     ['nothing to send', { temperature: 1 }, 'there is nothing to send'],
     ['a stream', { prompt: 'a', stream: true }, '"stream": true has no place in a batch'],
     ['metadata that is none', { prompt: 'a', metadata: 'x' }, '"metadata" must be an object'],
-    ['an id that is none', { id: ['a'], prompt: 'a' }, '"custom_id" must be a text, got ["a"]'],
+    ['an id that is none', { id: ['a'], prompt: 'a' }, '"id" must be a text, got ["a"]'],
+    ['an empty custom_id', { custom_id: '', prompt: 'a' }, '"custom_id" must be a text, got ""'],
     ['an id of 1 MB', { id: 'x'.repeat(1e6), prompt: 'a' }, 'at most 4096 bytes, got 1000000'],
   ])('%s', async ([_name, bad, says], test) => {
     expect(await refusalOf(test, bad)).toContain(says);
@@ -193,7 +194,16 @@ describe('an output that must not be written to', () => {
     const rig = await batchRig(test);
     rig.write('in.jsonl', prompts(1));
     const { message } = await refusal(rig, { output: rig.path('no/out.jsonl') });
-    expect(message).toContain('there is no such file');
+    const lock = rig.path('no/out.jsonl.lock');
+    expect(message).toBe(`cannot write ${lock}: there is no folder ${rig.path('no')}`);
+  });
+
+  it('is below a file', async (test) => {
+    const rig = await batchRig(test);
+    rig.write('in.jsonl', prompts(1));
+    const { message, exitCode } = await refusal(rig, { output: rig.path('in.jsonl/out.jsonl') });
+    expect(message).toContain('in.jsonl/out.jsonl.lock: a part of the path is no directory');
+    expect(exitCode).toBe(2);
   });
 
   it.runIf(process.platform === 'linux')(

@@ -192,19 +192,20 @@ function hashOf(url: string, body: JsonObject, metadata: unknown, place: string)
 
 function idOf(line: JsonObject, place: string): string | undefined {
   const id = line.custom_id ?? line.id;
+  const field = id === line.custom_id ? 'custom_id' : 'id';
   if (id === undefined || id === null) return undefined;
   if (typeof id === 'number') return String(id);
   if (typeof id !== 'string' || id === '') {
     throw new InputError(
       place,
-      `"custom_id" must be a text, got ${JSON.stringify(id).slice(0, 80)}`,
+      `"${field}" must be a text, got ${JSON.stringify(id).slice(0, 80)}`,
     );
   }
   const bytes = Buffer.byteLength(id);
   if (bytes > MAX_ID_BYTES) {
     throw new InputError(
       place,
-      `"custom_id" must have at most ${MAX_ID_BYTES} bytes, got ${bytes} ("${id.slice(0, 20)}…")`,
+      `"${field}" must have at most ${MAX_ID_BYTES} bytes, got ${bytes} ("${id.slice(0, 20)}…")`,
     );
   }
   return id;

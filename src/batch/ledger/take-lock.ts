@@ -9,6 +9,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
+import { dirname } from 'node:path';
 import { BatchError, codeOf, fileProblem } from '../errors.ts';
 import { ownerText, readLock } from './lock-owner.ts';
 
@@ -70,7 +71,16 @@ export function* takeLock(file: string, owner: string, base = file): Generator<v
     }
     throw new BatchError(`cannot write ${file}: it is no file`);
   } finally {
-    rmSync(own, { force: true });
+    removeTemporary(own);
+  }
+}
+
+/** Removes a temporary file, which was perhaps never made. */
+function removeTemporary(file: string): void {
+  try {
+    unlinkSync(file);
+  } catch {
+    // There is none, or its folder is no folder: an error of the write tells that.
   }
 }
 
@@ -121,5 +131,7 @@ function create(file: string, owner: string): boolean {
 }
 
 function cannotWrite(file: string, error: unknown): BatchError {
-  return new BatchError(`cannot write ${file}: ${fileProblem(error)}`, { cause: error });
+  const isFolderMissing = codeOf(error) === 'ENOENT';
+  const problem = isFolderMissing ? `there is no folder ${dirname(file)}` : fileProblem(error);
+  return new BatchError(`cannot write ${file}: ${problem}`, { cause: error });
 }
