@@ -20,9 +20,10 @@ export class OutputChangedError extends BatchError {
  * Appends lines to the output, each whole or not at all. Lines are written at once, several in one
  * write if they come fast, and are on disk at most a second later.
  *
- * If a write fails (a full disk), the next call of `flush` removes the part that was written, and
- * writes all of it again, so that no incomplete line comes before a whole one. Each write appends
- * at the present end of the file: if another program truncates the file, it gets no hole.
+ * If a write fails (a full disk), its whole lines stay in the file. The next call of `flush` removes
+ * the incomplete line, and writes it and the others again, so that no incomplete line comes before
+ * a whole one. Each write appends at the present end of the file: if another program truncates the
+ * file, it gets no hole.
  */
 export class ResultFile {
   readonly path: string;
@@ -63,7 +64,7 @@ export class ResultFile {
       const isNew = !existsSync(path);
       const handle = await open(path, 'a');
       await handle.truncate(length);
-      if (needsNewline) await writeAll(handle, Buffer.from('\n'));
+      if (needsNewline) await handle.write('\n');
       return new ResultFile(path, handle, needsNewline ? length + 1 : length, isNew);
     } catch (error) {
       throw writeError(path, error, 2);
@@ -129,17 +130,37 @@ export class ResultFile {
           this.#writing = this.#waiting;
           this.#waiting = [];
         }
-        const bytes = Buffer.from(`${this.#writing.join('\n')}\n`);
-        this.#end = this.#length + bytes.length;
-        await writeAll(this.#handle, bytes);
-        this.#length += bytes.length;
-        this.#writing = [];
-        this.#isDirty = true;
+        await this.#write();
         if (performance.now() - this.#syncedAt >= SYNC_MS) await this.#syncNow();
       }
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  /** Writes lines. If that fails, those that are whole in the file count as written. */
+  async #write(): Promise<void> {
+    const bytes = Buffer.from(`${this.#writing.join('\n')}\n`);
+    this.#end = this.#length + bytes.length;
+    let written = 0;
+    try {
+      while (written < bytes.length) {
+        const left = bytes.length - written;
+        const { bytesWritten } = await this.#handle.write(bytes, written, left, null);
+        written += bytesWritten;
+      }
+      this.#wrote(this.#writing.length, bytes.length);
+    } catch (error) {
+      const whole = bytes.subarray(0, written).lastIndexOf('\n') + 1;
+      this.#wrote(bytes.toString('latin1', 0, whole).split('\n').length - 1, whole);
+      throw error;
+    }
+  }
+
+  #wrote(lines: number, bytes: number): void {
+    this.#writing = this.#writing.slice(lines);
+    this.#length += bytes;
+    this.#isDirty ||= lines > 0;
   }
 
   /** Checks that the path still names this file: results in another file would be lost. */
@@ -188,13 +209,6 @@ export class ResultFile {
     if (this.#error !== undefined) return;
     this.#error = error;
     this.onError?.(error);
-  }
-}
-
-async function writeAll(handle: FileHandle, bytes: Buffer): Promise<void> {
-  for (let written = 0; written < bytes.length; ) {
-    const { bytesWritten } = await handle.write(bytes, written, bytes.length - written, null);
-    written += bytesWritten;
   }
 }
 

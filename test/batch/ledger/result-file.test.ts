@@ -53,6 +53,31 @@ it('reports a failed write, and later writes the whole line', async (test) => {
   expect(readFileSync(rig.path('out'), 'utf8')).toBe('a whole line\nand another\n');
 });
 
+it('keeps the whole lines of a write that failed', async (test) => {
+  const rig = await batchRig(test);
+  const file = await ResultFile.open(rig.path('out'), 0, false);
+  const handle = await open(rig.path('other'), 'w');
+  const prototype = Object.getPrototypeOf(handle);
+  await handle.close();
+  const { write } = prototype;
+  // The disk takes "first", half of "second", and then nothing.
+  const spy = vi.spyOn(prototype, 'write').mockImplementation(async function (
+    this: unknown,
+    ...args: unknown[]
+  ) {
+    if (args[1] !== 0) throw Object.assign(new Error('no space'), { code: 'ENOSPC' });
+    return write.call(this, args[0], 0, 9, null);
+  });
+  test.onTestFinished(() => spy.mockRestore());
+  for (const line of ['first', 'second', 'third']) file.append(line);
+  await file.flush();
+  spy.mockRestore();
+  expect(file.unwrittenLines).toEqual(['second', 'third']);
+  await file.sync();
+  await file.close();
+  expect(readFileSync(rig.path('out'), 'utf8')).toBe('first\nsecond\nthird\n');
+});
+
 it('is on disk within a second of the result', async (test) => {
   const rig = await batchRig(test);
   const handle = await open(rig.path('other'), 'w');
