@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The command `headgate`. */
 import { setFlagsFromString } from 'node:v8';
-import { codeOf } from '../errors.ts';
+import { watchOutputs } from './output-errors.ts';
 import { execute } from './program.ts';
 
 /** The heap may grow by this part, in per cent, before its garbage is collected. */
@@ -18,14 +18,8 @@ function keepHeapSmall(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);
 }
 
-/** Ignores an output that the reader has closed early (`| head`, or the terminal). */
-function ignoreBrokenPipe(error: Error): void {
-  if (codeOf(error) !== 'EPIPE' && codeOf(error) !== 'EIO') throw error;
-}
-
 keepHeapSmall();
-process.stdout.on('error', ignoreBrokenPipe);
-process.stderr.on('error', ignoreBrokenPipe);
+watchOutputs();
 void execute(process.argv.slice(2)).then((code) => {
-  process.exitCode = code;
+  process.exitCode ||= code;
 });

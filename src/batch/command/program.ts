@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError, Option } from 'commander';
-import { BatchError, codeOf } from '../errors.ts';
+import { BatchError } from '../errors.ts';
 import { at } from '../json.ts';
 import { printable } from '../printable.ts';
 import {
@@ -11,6 +11,7 @@ import {
   RUN_OPTIONS,
   WORK_OPTIONS,
 } from './option-table.ts';
+import { outputExitCode } from './output-errors.ts';
 import { OptionValues } from './values.ts';
 
 const RUN_DESCRIPTION =
@@ -111,7 +112,8 @@ export async function execute(args: readonly string[]): Promise<number> {
     await program.parseAsync(args, { from: 'user' });
     return code;
   } catch (error) {
-    if (codeOf(error) === 'EPIPE') return 0;
+    const outputCode = outputExitCode(error);
+    if (outputCode !== undefined) return outputCode;
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
     // The message of these errors is enough for the user; other errors need their stack.
     const isExpected =

@@ -1,4 +1,5 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -153,6 +154,38 @@ describe('headgate export', () => {
 });
 
 describe('a disk that is full', () => {
+  it.runIf(existsSync('/dev/full'))(
+    'for standard output is named, and for standard error loses nothing',
+    async (test) => {
+      const { write, folder, server } = await rig(test);
+      write('in.jsonl', prompts(3));
+      const ways: [way: string, code: number, stderr: string][] = [
+        [
+          '"$@" run --out 0.jsonl > /dev/full',
+          1,
+          'headgate: cannot write standard output: the disk is full\n',
+        ],
+        ['"$@" run --out 1.jsonl 2> /dev/full', 0, ''],
+        ['"$@" run --rpm x 2> /dev/full', 2, ''],
+        [
+          '"$@" export 0.jsonl > /dev/full',
+          1,
+          'headgate: cannot write standard output: the disk is full\n',
+        ],
+      ];
+      for (const [way, expected, says] of ways) {
+        const script = way.replace(' run', ` run in.jsonl --model m --base-url ${server.url}`);
+        const shell = spawn('bash', ['-c', script, 'bash', ...commandLine], { cwd: folder });
+        let stderr = '';
+        shell.stderr.on('data', (text) => {
+          stderr += text;
+        });
+        const [code] = await once(shell, 'close');
+        expect([code, stderr], way).toEqual([expected, says]);
+      }
+    },
+  );
+
   /** Lines whose results exceed the disk. */
   const LINES = 800;
 
@@ -187,9 +220,8 @@ describe('a disk that is full', () => {
     const [, left] = full.stdout.match(/^left {6}(\d+): the same command goes on/m) ?? [];
     // Answers that were lost are left, too.
     expect(Number(done) + Number(left)).toBe(LINES);
-    expect(
-      readFileSync(`${folder}/out.jsonl`, 'utf8').split('\n').length - 1,
-    ).toBeGreaterThanOrEqual(Number(done));
+    const whole = readFileSync(`${folder}/out.jsonl`, 'utf8').split('\n').length - 1;
+    expect(whole).toBe(Number(done));
     expect(Number(left)).toBeGreaterThan(0);
     execFileSync('mount', ['-o', 'remount,size=64m', folder]);
     const again = await start(test, [...args, '--model', 'm']).ended;
