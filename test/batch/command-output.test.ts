@@ -12,6 +12,20 @@ describe('headgate run', () => {
     expect(stderr).toBe('');
   });
 
+  it('moves no cursor on a terminal that cannot', async (test) => {
+    const { run, write } = await inProcess(test);
+    write('in.jsonl', prompts(1));
+    const { stderr: terminal } = process;
+    const before = Object.getOwnPropertyDescriptors(terminal);
+    Object.assign(terminal, { isTTY: true, hasColors: () => false });
+    test.onTestFinished(() => {
+      Object.assign(terminal, { isTTY: before.isTTY?.value, hasColors: before.hasColors?.value });
+    });
+    const args = ['in.jsonl', '--out', 'out.jsonl', '--overwrite'];
+    expect((await run(args, { TERM: 'xterm' })).stderr).toContain('\u001b[');
+    expect((await run(args, { TERM: 'dumb' })).stderr).toBe('');
+  });
+
   it('exits with 1 where requests failed, and says why', async (test) => {
     const { run, write } = await inProcess(test, {
       handle: (prompt) =>

@@ -142,7 +142,8 @@ function openScreen(
   const look = () => batch.progress();
   if (isJson) return openJsonLog(process.stdout, look);
   if (isQuiet) return NO_SCREEN;
-  if (!process.stderr.isTTY) return openLog(process.stderr, look);
+  const isTerminal = process.stderr.isTTY && process.env.TERM !== 'dumb';
+  if (!isTerminal) return openLog(process.stderr, look);
   const [first = ''] = inputs;
   const input = inputs.length === 1 ? first : `${inputs.length} files`;
   const title = { input, output, target: model === undefined ? place : `${model} at ${place}` };

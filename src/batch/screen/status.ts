@@ -39,8 +39,13 @@ function outageStatus({ downForMs, outageMs }: BatchProgress): Status {
   };
 }
 
-function runningStatus({ pace, waiting, inFlight, attempts }: BatchProgress): Status {
-  if (attempts === 0) return { mood: 'calm', text: 'Sending the first requests' };
+function runningStatus(progress: BatchProgress): Status {
+  const { pace, waiting, inFlight, attempts, doneBefore, failedBefore } = progress;
+  if (attempts === 0) {
+    const isPassing = waiting === 0 && doneBefore + failedBefore > 0;
+    const text = isPassing ? 'Passing over lines that have a result' : 'Sending the first requests';
+    return { mood: 'calm', text };
+  }
   if (pace === undefined || waiting === 0 || pace.heldBy === undefined) {
     return { mood: 'calm', text: `Nothing holds requests back: ${count(inFlight)} in flight` };
   }

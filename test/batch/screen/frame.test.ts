@@ -110,6 +110,16 @@ describe('a terminal', () => {
 });
 
 describe('a line of the log', () => {
+  it('says that lines with results are passed over, until one without is found', () => {
+    const { held } = STATES;
+    if (held === undefined) throw new Error('held');
+    const before = { ...held, doneBefore: 70_000, ok: 0, failed: 0, attempts: 0, rejected: 0 };
+    expect(plainLine({ ...before, inFlight: 0, waiting: 0 })).toContain(
+      '| Passing over lines that have a result',
+    );
+    expect(plainLine({ ...before, inFlight: 0 })).toContain('| Sending the first requests');
+  });
+
   it('has the same figures in one line', () => {
     const { held } = STATES;
     if (held === undefined) throw new Error('held');
