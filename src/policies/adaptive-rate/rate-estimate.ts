@@ -219,6 +219,8 @@ export class RateEstimate {
     const outgrown = outgrownRate(perMs, this._bounds, accepted, sinceMs + gapMs);
     if (outgrown === undefined) return;
     if (outgrown.isDisproved) this.probing.hasten();
+    // A rate to begin with was not measured here: from it, the excess alone grows sooner.
+    if (this._bounds === undefined && this.evidence >= SURE_EVIDENCE) return;
     this.probing.raised(perMs, outgrown.perMs);
     this.perMs = outgrown.perMs;
   }
