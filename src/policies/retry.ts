@@ -24,7 +24,7 @@ const TOKENS_PER_SUCCESS = 1;
 
 /** How far a request is retried. */
 export interface RetryBounds {
-  /** The greatest number of attempts, without failed connections; 1: none. Default: no bound. */
+  /** The greatest number of attempts, not counting failed connections. Default: no bound. */
   readonly maxAttempts?: number | undefined;
   /** No retry starts later than this after the request's arrival, in ms. Default: no bound. */
   readonly deadlineMs?: number | undefined;

@@ -296,8 +296,9 @@ export class RateEstimate {
       (Math.min(this.evidence, accepted) >= SURE_EVIDENCE &&
         closedMs * this.perMs > OUTAGE_INTERVALS &&
         accepted / (openMs + closedMs) < OUTAGE_PART * this.perMs);
+    this.skippedMs += idleMs + lateMs;
     if (isOutage) {
-      this.skippedMs += idleMs + closedMs;
+      this.skippedMs += closedMs;
       const at = to - this.skippedMs;
       marks.add({ accepted, from: at, to: at, isFull: false, pacePerMs });
       // If outages follow each other, the rate may be wrong.
@@ -312,16 +313,14 @@ export class RateEstimate {
     const isStray =
       !this.wasStray && marks.hasRow && accepted <= 2 && idleMs === 0 && openMs < this.gapMs;
     this.wasStray = isStray;
-    if (isStray) marks.prolong(accepted, from - this.skippedMs, to - this.skippedMs);
+    const end = to - this.skippedMs;
+    const begin = Math.min(end, from + lateMs - this.skippedMs);
+    if (isStray) marks.prolong(accepted, begin, end);
     else {
       const grew = pacePerMs > (GREW * (accepted + 1)) / openMs;
       const isWindow = !this.isForAll && closedMs > CLOSED_PART * (openMs + closedMs);
       this.probing.cycled(accepted, grew, isWindow);
       const isFull = !grew && idleMs < IDLE_PART * (to - this.openedAt);
-      this.skippedMs += idleMs;
-      const end = to - lateMs - this.skippedMs;
-      const begin = Math.min(end, from - this.skippedMs);
-      this.skippedMs += lateMs;
       marks.add({ accepted, from: begin, to: end, isFull, pacePerMs });
     }
     const before = this.perMs;
