@@ -4,7 +4,8 @@ import { expect, it, vi } from 'vitest';
 import { ResultFile } from '../../../src/batch/ledger/result-file.ts';
 import { answer, type BatchRig, batchRig, prompts } from '../rig.ts';
 
-const LINES = 12;
+/** So many that a busy machine finds the change before the last one is sent. */
+const LINES = 200;
 
 /** A run whose output is changed while two answers are in flight. */
 async function changed(rig: BatchRig, change: () => void) {
