@@ -335,13 +335,12 @@ export class FleetWorker {
   }
 
   /**
-   * The request of a repeated call. A worker that goes on alone states what it holds now, not what
-   * it held when it made the call.
+   * The request of a repeated call. A worker that goes on alone states the most that it may hold
+   * before the reply, not what it held when it made the call.
    */
   private repeated(request: ExchangeRequest): ExchangeRequest {
     if (!this.account.isAlone) return request;
-    const { slots, bytes } = this.account.holdings;
-    this.told = { ...request, alone: 1, slots: slots.held, bytes: bytes.held };
+    this.told = { ...request, alone: 1, ...this.account.most };
     return this.told;
   }
 

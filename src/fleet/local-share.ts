@@ -30,8 +30,9 @@ interface Begin {
 export class LocalShare {
   private buckets: Bucket[] = [];
   private at = 0;
-  private slots = 0;
-  private bytes = 0;
+  /** The whole share of slots and bytes. */
+  slots = 0;
+  bytes = 0;
   /** Infinity: it already has its whole share. */
   private fullAt = Number.POSITIVE_INFINITY;
 

@@ -86,6 +86,18 @@ export class WorkerAccount {
     return this.standing === 'alone';
   }
 
+  /**
+   * The slots and bytes that a call of a worker that goes on alone states. The worker may get its
+   * whole share before the store carries the call out, so it states at least that share.
+   */
+  get most(): { readonly slots: number; readonly bytes: number } {
+    const { slots, bytes } = this.holdings;
+    return {
+      slots: Math.max(slots.held, slots.used, this.share?.slots ?? 0),
+      bytes: Math.max(bytes.held, bytes.used, this.share?.bytes ?? 0),
+    };
+  }
+
   /** @returns as `Policy.wait`; Infinity: another grant is needed */
   waitMs(request: FleetRequest, now: number): number {
     const costs = costsOf(request, this.last?.plan);

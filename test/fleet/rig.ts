@@ -9,9 +9,13 @@ export class Worker {
   /** When each of its requests was sent, and what it cost. */
   readonly sends: { readonly at: number; readonly cost: number }[] = [];
   inFlight = 0;
-  /** Whether its calls fail before they arrive, or their answers are lost. */
-  way: 'open' | 'cut' | 'deaf' = 'open';
+  /**
+   * Whether its calls fail before they arrive, or their answers are lost, or its client keeps them
+   * until it is connected again.
+   */
+  way: 'open' | 'cut' | 'deaf' | 'kept' = 'open';
   calls = 0;
+  private kept: (() => void)[] = [];
 
   constructor(store: SharedStore, clock: ManualClock, options: LimiterOptions) {
     this.clock = clock;
@@ -33,6 +37,15 @@ export class Worker {
     }
   }
 
+  /** Its client is connected again, and makes the calls that it has kept, one each ms. */
+  reconnect(): void {
+    this.way = 'open';
+    this.kept.forEach((call, ms) => {
+      this.clock.setTimer(call, ms);
+    });
+    this.kept = [];
+  }
+
   private attempt(tookMs: number, cost: number): Promise<void> {
     this.sends.push({ at: this.clock.now(), cost });
     this.inFlight += 1;
@@ -50,6 +63,11 @@ export class Worker {
   ): ExchangeReply | Promise<ExchangeReply> {
     this.calls += 1;
     if (this.way === 'cut') throw new Error('the way to the store is cut');
+    if (this.way === 'kept') {
+      return new Promise((resolve) => {
+        this.kept.push(() => resolve(store.exchange(structuredClone(request))));
+      });
+    }
     const reply = store.exchange(JSON.parse(JSON.stringify(request)));
     if (this.way === 'deaf') throw new Error('the answer was lost');
     return reply;
