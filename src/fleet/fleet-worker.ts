@@ -285,7 +285,11 @@ export class FleetWorker {
     const { last: before, holdings } = account;
     const hasForgotten = before !== undefined && answer.run !== before.run;
     if (answer.config !== undefined && this.told?.config === undefined) this.untold();
-    if (hasForgotten) account.forgetCharges();
+    if (hasForgotten) {
+      account.forgetCharges();
+      // The store keeps room for this worker until it calls again.
+      this.hasChanged = true;
+    }
     // If the limits changed during the call, the next call sends them.
     const hasOthers = account.config !== this.toldConfig;
     const reply = hasOthers ? withoutRates(answer) : answer;

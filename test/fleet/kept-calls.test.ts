@@ -53,7 +53,10 @@ async function mostAfter(reconnectsMs: number, forgets: boolean): Promise<number
   return most;
 }
 
-it.each([['with', false]])(
+it.each([
+  ['with', false],
+  ['without', true],
+])(
   'a worker whose client kept its calls counts with its whole share, in a store %s its data',
   async (_, forgets) => {
     // The other worker calls every 25 ms: once between the kept calls.

@@ -20,7 +20,10 @@ export interface WorkerRecord {
   readonly bytes: Holding;
   /** Its grants of the learned rate of requests that it has not reported as used, in millionths. */
   out: number;
-  /** The end of the last recovery period in which this worker came back; 0: never. */
+  /**
+   * The end of the last recovery period in which this worker came back; 0: never; -1: its record was
+   * lost, and it does not count as back yet.
+   */
   backBy: number;
 }
 

@@ -63,18 +63,23 @@ export class Expiry {
 
 /** How long the store lends no slots after it was away or lost its data, in microseconds. */
 export const RECOVERY = 500_000;
+/** `backBy` of a worker whose record was lost and that does not count as back yet. */
+const FORGOTTEN = -1;
 
 /**
  * Registers a worker that comes back to a store that was away. A worker that went on alone holds
  * its share, not what the store lent it. So the store lends nothing until the workers have
  * reported, and keeps the shares of missing workers free for the time of a lease. If the store was
  * away for less than a lease, no worker holds more than it was lent.
+ *
+ * The first call after a loss of data may be older than the loss: its client kept it. So it counts
+ * only if the worker states that it goes on alone; otherwise the next call does.
  * @param hasForgotten whether the store has lost the record of this worker
  */
 export function comesBack(
   state: FleetState,
   record: WorkerRecord,
-  { alone, workers }: ExchangeRequest,
+  { alone, run, workers }: ExchangeRequest,
   hasForgotten: boolean,
 ): void {
   const { awaitedUntil, now } = state;
@@ -85,7 +90,12 @@ export function comesBack(
     state.expected = 0;
     state.back = 0;
   }
-  if (!(isAwaited || hasForgotten) || record.backBy === state.roomUntil) return;
+  if (hasForgotten) {
+    record.backBy = FORGOTTEN;
+    state.expected = Math.max(state.expected, workers);
+  }
+  const isKnownAgain = record.backBy === FORGOTTEN && (alone === 1 || run === state.run);
+  if (!(isAwaited || isKnownAgain) || record.backBy === state.roomUntil) return;
   record.backBy = state.roomUntil;
   state.back += 1;
   state.expected = Math.max(state.expected, workers);

@@ -163,7 +163,12 @@ local function comesBack(record, hasForgotten)
     state.expected = 0
     state.back = 0
   end
-  if not (isAwaited or hasForgotten) or record.backBy == state.roomUntil then return end
+  if hasForgotten then
+    record.backBy = -1
+    state.expected = max(state.expected or 0, request.workers or 0)
+  end
+  local isKnownAgain = record.backBy == -1 and (request.alone == 1 or request.run == state.run)
+  if not (isAwaited or isKnownAgain) or record.backBy == state.roomUntil then return end
   record.backBy = state.roomUntil
   state.back = (state.back or 0) + 1
   state.expected = max(state.expected or 0, request.workers or 0)

@@ -61,8 +61,31 @@ describe('a worker that went on alone and comes back', () => {
   it('counts where the store has forgotten it, and stops nothing more', () => {
     const state = awayStore();
     state.roomUntil = AWAITED_UNTIL;
-    comesBack(state, record(), told({ alone: 0, workers: 3 }), true);
+    comesBack(state, record(), told({ alone: 1, workers: 3 }), true);
     expect(state).toMatchObject({ recoveringUntil: 0, expected: 3, back: 1 });
+  });
+
+  it('counts with its next call, where the store has forgotten it and the call may be older than that', () => {
+    const state = awayStore();
+    state.run = 2;
+    state.roomUntil = AWAITED_UNTIL;
+    const one = record();
+    comesBack(state, one, told({ alone: 0, run: 1, workers: 3 }), true);
+    expect(state).toMatchObject({ expected: 3, back: 0 });
+    comesBack(state, one, told({ alone: 0, run: 1, workers: 3 }), false);
+    expect(state.back).toBe(0);
+    comesBack(state, one, told({ alone: 0, run: 2, workers: 1 }), false);
+    comesBack(state, one, told({ alone: 0, run: 2, workers: 1 }), false);
+    expect(state).toMatchObject({ expected: 3, back: 1 });
+  });
+
+  it('counts with a repetition that states what it holds alone', () => {
+    const state = awayStore();
+    state.roomUntil = AWAITED_UNTIL;
+    const one = record();
+    comesBack(state, one, told({ alone: 0, run: 1, workers: 3 }), true);
+    comesBack(state, one, told({ alone: 1, run: 1, workers: 3 }), false);
+    expect(state.back).toBe(1);
   });
 });
 
