@@ -72,6 +72,23 @@ it('a worker that goes on alone gives up what is above its share at once, and ha
   expect(workers.map(({ inFlight }) => inFlight)).toEqual([2, 2, 2, 2]);
 });
 
+it('requests above the share of a worker that last longer than a lease come on top of the shares until they end', async () => {
+  const { clock, workers } = fleet(8);
+  const [large, ...small] = workers as [Worker, ...Worker[]];
+  for (const one of small) keepSending(one, 1, 40);
+  await clock.advanceAsync(TTL_MS);
+  large.send(5_000, 4 * TTL_MS);
+  await clock.advanceAsync(TTL_MS);
+  for (const one of workers) one.way = 'cut';
+  for (const one of small) keepSending(one, 7, 40);
+  await clock.advanceAsync(TTL_MS - 100);
+  expect(workers.map(({ inFlight }) => inFlight)).toEqual([5, 1, 1, 1]);
+  await clock.advanceAsync(600);
+  expect(workers.map(({ inFlight }) => inFlight)).toEqual([5, 2, 2, 2]);
+  await clock.advanceAsync(2 * TTL_MS);
+  expect(workers.map(({ inFlight }) => inFlight)).toEqual([2, 2, 2, 2]);
+});
+
 it('workers that go on alone have no more in flight than all may, as they begin, and as they are back', async () => {
   const worker = fc.record({
     /**
