@@ -72,6 +72,25 @@ it('a worker that goes on alone gives up what is above its share at once, and ha
   expect(workers.map(({ inFlight }) => inFlight)).toEqual([2, 2, 2, 2]);
 });
 
+it('a worker that is back later than the others may get its share meanwhile, from a loss of half a lease on', async () => {
+  for (const awayMs of [0.55 * TTL_MS, 0.75 * TTL_MS, 0.95 * TTL_MS]) {
+    const { clock, workers, mostFor } = fleet(8);
+    const [late, ...others] = workers as [Worker, ...Worker[]];
+    keepSending(late, 1, 40);
+    for (const one of others) keepSending(one, 5, 40);
+    await clock.advanceAsync(TTL_MS);
+    expect(late.inFlight).toBe(1);
+    for (const one of workers) one.way = 'cut';
+    keepSending(late, 7, 40);
+    await clock.advanceAsync(awayMs);
+    for (const one of others) one.way = 'open';
+    await clock.advanceAsync(TTL_MS + 300 - awayMs);
+    expect(workers.map(({ inFlight }) => inFlight)).toEqual([2, 2, 2, 2]);
+    late.way = 'open';
+    expect(await mostFor(TTL_MS)).toBe(8);
+  }
+});
+
 it('requests above the share of a worker that last longer than a lease come on top of the shares until they end', async () => {
   const { clock, workers } = fleet(8);
   const [large, ...small] = workers as [Worker, ...Worker[]];

@@ -115,7 +115,7 @@ export class FleetModel {
     const { config } = state;
     const most = config === undefined ? elapsed : Math.floor(config.ttl / 2);
     state.alive += Math.min(elapsed, most);
-    if (config !== undefined && elapsed >= config.ttl) state.awaitedUntil = state.now + config.ttl;
+    if (config !== undefined && elapsed >= most) state.awaitedUntil = state.now + config.ttl;
     for (const bucket of state.buckets) refill(bucket, elapsed);
     for (const worker of this.leases.due(state.alive)) this.forget(worker);
     this.active.due(state.alive);

@@ -68,7 +68,7 @@ export interface FleetState {
   backoffs: number;
   /** Until this time no slots or bytes are lent: the workers first report their holdings. */
   recoveringUntil: number;
-  /** Set after a `ttl` without any call: until then workers that went on alone may return. */
+  /** Set after half a `ttl` without any call: until then workers that went on alone may return. */
   awaitedUntil: number;
   /** The number of workers before the loss, and the number of those that have called since. */
   expected: number;

@@ -70,7 +70,7 @@ const FORGOTTEN = -1;
  * Registers a worker that comes back to a store that was away. A worker that went on alone holds
  * its share, not what the store lent it. So the store lends nothing until the workers have
  * reported, and keeps the shares of missing workers free for the time of a lease. If the store was
- * away for less than a lease, no worker holds more than it was lent.
+ * away for less than half a lease, no worker holds more than it was lent until the other half ends.
  *
  * The first call after a loss of data may be older than the loss: its client kept it. So it counts
  * only if the worker states that it goes on alone; otherwise the next call does.

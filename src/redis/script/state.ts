@@ -123,7 +123,7 @@ state.now = state.now + elapsed
 local most = elapsed
 if state.config ~= '' then most = floor(state.ttl / 2) end
 state.alive = state.alive + min(elapsed, most)
-if state.config ~= '' and elapsed >= state.ttl then state.awaitedUntil = state.now + state.ttl end
+if state.config ~= '' and elapsed >= most then state.awaitedUntil = state.now + state.ttl end
 for _, bucket in ipairs(state.buckets) do
   bucket.rest = bucket.rest or 0
   refill(bucket, elapsed)
