@@ -291,8 +291,10 @@ export class RateEstimate {
     const accepted = closure.byPace;
     const closedMs = to - startedAt - lateMs;
     const openMs = Math.max(1e-3, startedAt - this.openedAt - idleMs);
+    // If outages follow each other until the rate is not sure any more, the limit may be the cause.
+    const isAgain = this.wasOutage && this.evidence < SURE_EVIDENCE;
     const isOutage =
-      closure.isOutage ||
+      (closure.isOutage && !isAgain) ||
       (Math.min(this.evidence, accepted) >= SURE_EVIDENCE &&
         closedMs * this.perMs > OUTAGE_INTERVALS &&
         accepted / (openMs + closedMs) < OUTAGE_PART * this.perMs);
@@ -302,7 +304,7 @@ export class RateEstimate {
       const at = to - this.skippedMs;
       marks.add({ accepted, from: at, to: at, isFull: false, pacePerMs });
       // If outages follow each other, the rate may be wrong.
-      const evidence = this.wasOutage ? this.evidence / 2 : this.evidence;
+      const evidence = this.wasOutage ? Math.max(1, this.evidence / 2) : this.evidence;
       this.evidence = Math.min(evidence, EVIDENCE_AFTER);
       this.wasOutage = true;
       this.probing.excess = 1 / this.evidence;

@@ -108,3 +108,34 @@ describe('a provider of 10 a second is kept full, with few 429s, by default:', (
     expect(stats.rejectedBy.storm).toBeLessThan(60);
   });
 });
+
+it('a slow limit that rejects like an overload, with 503 alone, gets few requests too many', async () => {
+  const clock = new ManualClock();
+  const perMs = 0.55 / 1_000;
+  let saved = 5;
+  let savedAt = 0;
+  let accepted = 0;
+  let rejected = 0;
+  const after = (ms: number) => new Promise<void>((resolve) => clock.setTimer(resolve, ms));
+  const send = async (n: number) => {
+    saved = Math.min(5, saved + (clock.now() - savedAt) * perMs);
+    savedAt = clock.now();
+    const isAccepted = saved >= 1;
+    if (isAccepted) saved -= 1;
+    await after(isAccepted ? 276 : 29);
+    if (!isAccepted) {
+      rejected += 1;
+      throw Object.assign(new Error('busy'), { status: 503 });
+    }
+    accepted += 1;
+    return n;
+  };
+  const subscription = from(Array.from({ length: 10_000 }, (_, n) => n))
+    .pipe(throttle(send, { clock, concurrency: 8, maxAttempts: 100_000 }))
+    .subscribe();
+  await clock.advanceAsync(3_600_000);
+  subscription.unsubscribe();
+  await clock.advanceAsync(0);
+  expect(accepted).toBeGreaterThan(0.95 * 3_600_000 * perMs);
+  expect(rejected).toBeLessThan(0.2 * accepted);
+});
