@@ -304,7 +304,7 @@ export class RateEstimate {
       const at = to - this.skippedMs;
       marks.add({ accepted, from: at, to: at, isFull: false, pacePerMs });
       // If outages follow each other, the rate may be wrong.
-      const evidence = this.wasOutage ? Math.max(1, this.evidence / 2) : this.evidence;
+      const evidence = this.wasOutage ? this.evidence / 2 : this.evidence;
       this.evidence = Math.min(evidence, EVIDENCE_AFTER);
       this.wasOutage = true;
       this.probing.excess = 1 / this.evidence;
