@@ -12,6 +12,8 @@ export class ClosedTime {
   private readonly probes = new ProbeDelay();
   private _isClosed = false;
   private probeAt = Number.NEGATIVE_INFINITY;
+  /** How many attempts were rejected in a row, each after the reaction to the one before. */
+  private _row = 0;
   /** The highest order of attempts rejected since the last accepted one. */
   private rejectedOrder = -1;
 
@@ -27,6 +29,11 @@ export class ClosedTime {
   /** Whether the provider rejects everything, so that single probes are sent. */
   get isOut(): boolean {
     return this._isClosed && this.probes.count >= OUTAGE_PROBES;
+  }
+
+  /** How many attempts were rejected in a row, each after the reaction to the one before. */
+  get row(): number {
+    return this._row;
   }
 
   /** No request is sent before this time. */
@@ -45,12 +52,14 @@ export class ClosedTime {
   accepted(order: number): void {
     if (!this._isClosed || order <= this.rejectedOrder) return;
     this._isClosed = false;
+    this._row = 0;
     this.probes.reset();
     this.probeAt = Number.NEGATIVE_INFINITY;
   }
 
   /** @returns false if the provider was closed already */
   begin(): boolean {
+    this._row += 1;
     if (this._isClosed) return false;
     this._isClosed = true;
     this.named.reset();

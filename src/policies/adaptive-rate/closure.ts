@@ -42,6 +42,8 @@ export class Closure {
   private probes = 0;
   /** Whether no rejection so far looks like one by the limit. */
   private isForeign = true;
+  /** Whether all rejections so far look different from those by the limit. */
+  isOfOtherKind = true;
   /**
    * The rate of the whole limit, per ms, if a rejection reports that nothing is left of it; else 0.
    */
@@ -81,13 +83,14 @@ export class Closure {
   }
 
   add(
-    { at, order, isForeign, usedUpPerMs }: SentAttempt,
+    { at, order, isForeign, isOfOtherKind, usedUpPerMs }: SentAttempt,
     accepted: number,
     idleMs: number,
     idles: number,
   ): void {
     if (order >= this.noticedAt) this.probes += 1;
     if (!isForeign) this.isForeign = false;
+    if (!isOfOtherKind) this.isOfOtherKind = false;
     this.usedUpPerMs = Math.max(this.usedUpPerMs, usedUpPerMs);
     this.rejected += 1;
     this.lastAt = at;

@@ -17,6 +17,9 @@ export const CLOSED_PART = 0.1;
  */
 const LONGEST_WINDOW_MS = 90_000;
 
+/** If more closures than this look like outages, the provider rejects by its limit in this way. */
+const MOST_OUTAGES = 2;
+
 /** The measurement at the first closure that shows a limit. */
 export interface FirstMeasure {
   /** Attempts accepted per ms. */
@@ -35,6 +38,7 @@ export interface FirstMeasure {
 export class FirstStop {
   private firstAt: number | undefined;
   private readonly first = new FirstRate();
+  private outages = 0;
   /** The duration of a closure that was skipped because it must be seen twice; else 0. */
   private stoppedMs = 0;
 
@@ -64,7 +68,10 @@ export class FirstStop {
   }
 
   private isStop(closure: Closure, to: number, namedUntil: number): boolean {
-    if (closure.isOutage) return true;
+    if (closure.isOutage && this.outages < MOST_OUTAGES) {
+      this.outages += 1;
+      return true;
+    }
     // A window would close again in this way; an outage that looks like a window would not.
     if (closure.isLong && this.stoppedMs === 0 && this.isDemand(closure.idleMs, to)) {
       this.stoppedMs = to - closure.startedAt;

@@ -7,6 +7,7 @@ import type { ReportedLimit, Verdict } from '../../model/feedback.ts';
  */
 export class LimitSigns {
   private _isTold = false;
+  private hasThrottled = false;
 
   /** Whether an answer has reported limits, or a rejection has reported limits or a wait. */
   get isTold(): boolean {
@@ -21,7 +22,13 @@ export class LimitSigns {
   isForeign({ kind, limits, retryAfterMs, limit }: Verdict): boolean {
     const isTelling = limits !== undefined || retryAfterMs !== undefined || limit !== undefined;
     if (isTelling) this._isTold = true;
+    if (kind === 'throttled') this.hasThrottled = true;
     return !isTelling && (this._isTold || kind === 'overloaded');
+  }
+
+  /** Whether it is known how the provider rejects by its limit: a foreign rejection is none. */
+  get isKnown(): boolean {
+    return this._isTold || this.hasThrottled;
   }
 }
 

@@ -4,7 +4,7 @@ import { CLOSED_PART, FirstStop, IDLE_PART } from './first-stop.ts';
 import { nextRate } from './next-rate.ts';
 import { outgrownRate } from './outgrown-rate.ts';
 import { LEAST_DOUBLING, RateProbing } from './rate-probing.ts';
-import { RejectionDamping } from './rejection-damping.ts';
+import { RejectionsByChance } from './rejections-by-chance.ts';
 import { SavedBurst } from './saved-burst.ts';
 import type { SentAttempt } from './sent-attempt.ts';
 import type { HardLimits } from './unit-rates.ts';
@@ -54,7 +54,7 @@ export class RateEstimate {
   private evidence = 1;
   private readonly probing = new RateProbing();
   private closure: Closure | undefined = undefined;
-  private readonly damping = new RejectionDamping();
+  private readonly byChance = new RejectionsByChance();
   private readonly unsaved = new UnsavedLimit();
   private readonly first: FirstStop;
   private accepted: number;
@@ -144,6 +144,11 @@ export class RateEstimate {
     return this._bounds;
   }
 
+  /** The share of attempts that is rejected whatever the rate; 0 if none is known. */
+  get share(): number {
+    return this.byChance.share;
+  }
+
   /** How many attempts may be sent at once after a time without demand. */
   get saved(): number {
     return this.burst.size;
@@ -152,7 +157,8 @@ export class RateEstimate {
   /** The pace to send at, per ms; Infinity if nothing was measured. */
   get pacePerMs(): number {
     if (this.marks === undefined) return Number.POSITIVE_INFINITY;
-    return this.probing.paceOf(this.sentPerMs);
+    const pacePerMs = this.probing.paceOf(this.sentPerMs);
+    return this.byChance.isMeasuring ? Math.min(this.perMs, pacePerMs) : pacePerMs;
   }
 
   /**
@@ -171,7 +177,7 @@ export class RateEstimate {
    * of the limit.
    */
   private get sentPerMs(): number {
-    return this.perMs / (1 - this.damping.share);
+    return this.perMs / (1 - this.byChance.share);
   }
 
   /**
@@ -184,7 +190,7 @@ export class RateEstimate {
   settled(sent: SentAttempt, namedUntil: number, horizonMs: number): boolean {
     this.settledAt = sent.at;
     this.first.sent(sent.at);
-    this.damping.settled();
+    this.byChance.settled(sent, sent.pacePerMs <= this.perMs);
     this.idleMs += sent.idleMs;
     if (sent.idleMs > 0) {
       this.idles += 1;
@@ -198,14 +204,12 @@ export class RateEstimate {
     const { closure } = this;
     closure?.accept(sent);
     const hasReopened = closure !== undefined && sent.order >= closure.noticedAt;
-    const isByChance = hasReopened && this.isByChance(closure);
-    if (isByChance) {
-      this.closure = undefined;
-      this.probing.start(this.sentPerMs, sent.at, sent.order);
-    } else if (hasReopened) this.reopened(closure, sent, namedUntil);
+    const isByChance = hasReopened && this.isByChance(closure, sent);
+    if (isByChance) this.closure = undefined;
+    else if (hasReopened) this.reopened(closure, sent, namedUntil);
     this.accepted += 1;
     if (this.marks === undefined) this.first.accepted(this.accepted, sent.at);
-    this.probing.accepted(sent, horizonMs);
+    this.probing.accepted(sent, horizonMs, this.byChance.share > 0);
     this.outgrow(sent.at);
     return hasReopened && !isByChance;
   }
@@ -225,10 +229,16 @@ export class RateEstimate {
     this.perMs = outgrown.perMs;
   }
 
-  private isByChance({ rejected, pacePerMs, isBySaved, usedUpPerMs }: Closure): boolean {
-    if (rejected > 1 || isBySaved || usedUpPerMs > 0 || this.marks === undefined) return false;
-    if (pacePerMs === Number.POSITIVE_INFINITY || !this.damping.isByChance(pacePerMs)) return false;
-    this.perMs = Math.max(this.perMs, this.damping.ratePerMs);
+  private isByChance(closure: Closure, { at, order }: SentAttempt): boolean {
+    const { byChance } = this;
+    if (closure.isBySaved || closure.usedUpPerMs > 0 || this.marks === undefined) return false;
+    if (closure.pacePerMs === Number.POSITIVE_INFINITY) return false;
+    const before = byChance.share;
+    if (!byChance.explain(closure)) return false;
+    if (byChance.share > before) {
+      this.perMs = Math.max(this.perMs, byChance.rateBefore(closure) * (1 - byChance.share));
+      this.probing.start(this.sentPerMs, at, order);
+    }
     return true;
   }
 
@@ -287,7 +297,8 @@ export class RateEstimate {
   }
 
   private measure(marks: CongestionSamples, closure: Closure, from: number, to: number): void {
-    const { idleMs, lateMs, startedAt, pacePerMs } = closure;
+    const { idleMs, lateMs, startedAt } = closure;
+    const pacePerMs = closure.pacePerMs * (1 - this.byChance.share);
     const accepted = closure.byPace;
     const closedMs = to - startedAt - lateMs;
     const openMs = Math.max(1e-3, startedAt - this.openedAt - idleMs);

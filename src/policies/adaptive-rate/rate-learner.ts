@@ -21,6 +21,8 @@ const REASK_MS = 1_000;
  * is measured anew: as many attempts would be sent too fast until then.
  */
 const SLOW_REJECTIONS = 3;
+/** As many rejections in a row are an outage if they are less probable by chance than this. */
+const IMPROBABLE = 0.05;
 /** The shortest delay, which lets the present turn end. */
 const TURN_MS = 1e-3;
 
@@ -307,13 +309,14 @@ export class RateLearner implements SendHistoryListener {
     this.hasRejected = true;
     const isLater = this.reactions.isLater(sending);
     this.log.reject(sending, now);
-    this.trust.lose(isLater);
+    this.trust.lose(isLater && !this.isByChance);
     this.closed.rejected(sending.order);
     this.rates.reject(sending, false);
     const { limits = [], retryAfterMs } = verdict;
     const isDated =
       retryAfterMs !== undefined || limits.some(({ resetMs }) => resetMs !== undefined);
     sending.isForeign = this.signs.isForeign(verdict);
+    sending.isOfOtherKind = sending.isForeign && this.signs.isKnown;
     const { remaining = 1 } = shortestOf(limits, 'requests') ?? {};
     sending.usedUpPerMs = remaining < 1 ? this.rates.requests.wholePerMs(now) : 0;
     sending.isExplained = this.rates.report(limits, sending, false, now) && isDated;
@@ -346,7 +349,7 @@ export class RateLearner implements SendHistoryListener {
     const isAtCap = isToldCap || this.cap.explains(others);
     if (isLater) {
       if (limit === 'concurrency') this.cap.told(Math.max(1, others));
-      else if (!sending.isExplained) this.cap.stopped(others, sending.isBare);
+      else if (!sending.isExplained && this.mayBeCapped) this.cap.stopped(others, sending.isBare);
       // Attempts now in flight were sent before this reaction: their rejections cause no other one.
       this.reactions.react(this.demand.count, now);
     }
@@ -358,14 +361,25 @@ export class RateLearner implements SendHistoryListener {
     }
   }
 
+  /** Whether one more rejection is probable, where attempts are rejected whatever the rate. */
+  private get isByChance(): boolean {
+    const { share } = this.estimate;
+    return share > 0 && share ** (this.closed.row + 1) > IMPROBABLE;
+  }
+
   private close(now: number): void {
-    const { closed, demand, estimate, rates } = this;
+    const { closed, demand, estimate, rates, isByChance } = this;
     if (closed.begin()) {
       rates.requests.delayUntil(demand.lastSentAt + 1 / rates.requests.perMs);
       // With a measured rate, a first rejection only delays the next attempt by an interval.
       if (estimate.isKnown) return;
-    }
+    } else if (isByChance) return;
     closed.probe(now, this.log.horizonMs, this.intervalMs, demand.meanMs(now));
+  }
+
+  /** Whether rejections may be those of a cap: where some come by chance, no new cap is found. */
+  private get mayBeCapped(): boolean {
+    return this.cap.limit !== undefined || this.estimate.share === 0;
   }
 
   /** The mean interval between accepted attempts; 0 if none was accepted. */
@@ -402,7 +416,7 @@ export class RateLearner implements SendHistoryListener {
   /** Called by the log: the results of this attempt and of all sent before it are known. */
   settled(sent: SentAttempt): void {
     this.settledCount = sent.order + 1;
-    this.cap.settled(sent);
+    if (this.mayBeCapped) this.cap.settled(sent);
     // A rejection by a cap or a reported limit says nothing about the rate.
     if (this.cap.limit !== undefined || sent.isExplained || sent.outcome === 'withdrawn') return;
     const { closed, log, estimate } = this;

@@ -10,6 +10,8 @@ export const LEAST_DOUBLING = 8;
 const MOST_DOUBLING = 100;
 /** The upper bound if the rate has changed lately. */
 const CHANGED_DOUBLING = 30;
+/** The lower bound if rejections by chance hide for some time that the pace is too high. */
+const HIDDEN_DOUBLING = 40;
 /** The upper bound if the provider accepts more than was measured. */
 const HASTENED = 20;
 /** The pace is at most this multiple of the highest verified pace. */
@@ -144,8 +146,12 @@ export class RateProbing {
     return this.excess * 2 ** Math.min(MOST_DOUBLINGS, this.doublings);
   }
 
-  /** @param horizonMs the time within which rejections return; Infinity before the first one */
-  accepted({ at, order, isPaced, pacePerMs }: SentAttempt, horizonMs: number): void {
+  /**
+   * @param horizonMs the time within which rejections return; Infinity before the first one
+   * @param isHidden whether some attempts are rejected whatever the rate
+   */
+  accepted(sent: SentAttempt, horizonMs: number, isHidden = false): void {
+    const { at, order, isPaced, pacePerMs } = sent;
     if (!isPaced || order < this.triedFrom) return;
     const silenceMs = horizonMs === Number.POSITIVE_INFINITY ? 0 : horizonMs;
     const isKnown = pacePerMs !== Number.POSITIVE_INFINITY;
@@ -158,7 +164,8 @@ export class RateProbing {
     // first window, twice in the next, and so on. Otherwise processes that share the window would
     // compete for it, and most of them would lose.
     const perWindow = this.perWindow / 2 ** Math.min(MOST_DOUBLINGS, this.doublings);
-    const doubling = this.slowness * lead * Math.max(this.doubling, this.unverified, perWindow);
+    const planned = Math.max(this.doubling, isHidden ? HIDDEN_DOUBLING : 0);
+    const doubling = this.slowness * lead * Math.max(planned, this.unverified, perWindow);
     if (this.verified > this.unearned) this.doublings += 1 / doubling;
     if (!isKnown) return;
     // A higher pace is verified when its rejections would have returned.

@@ -1,109 +1,176 @@
-/** The number of stops in a stage; stages are compared with each other. */
-const STOPS = 6;
-/** The rate must have fallen below this share of the first stage's rate to be compared. */
-const LOWER = 0.93;
-/** The rate must also have fallen this often in a row, and twice as often after each mistake. */
+import {
+  acceptedPerMs,
+  isBelow,
+  isNoMore,
+  isPaced,
+  isSame,
+  type RejectionStage,
+  shareOf,
+} from './rejection-stage.ts';
+import { ShareMeasure } from './share-measure.ts';
+import { ShareTest } from './share-test.ts';
+
+/** The least number of rejections in a stage; stages are compared with each other. */
+const REJECTIONS = 6;
+/** The rate must have fallen this often to be compared, and twice as often after each mistake. */
 const FALLS = 2;
 /**
- * A share of stops that is smaller by this factor shows that the rate is the cause; smaller
- * differences are chance.
+ * The rate must also have fallen below this share of what was accepted in the first stage: if the
+ * rate was the cause, nothing would be rejected there.
  */
-const LESS = 2.5;
-/** Up to this multiple of the stops that do not depend on the rate is expected by chance. */
-const BY_CHANCE = 2;
-/** A larger share of stops than this is never by chance. */
-const MOST_SHARE = 0.05;
-/** The weight of each new measurement of the share. */
-const WEIGHT = 1 / 4;
+const LOWER = 0.93;
+/** A smaller share than this is none. */
+const LEAST_SHARE = 1e-3;
 
-/** The stops at about the same rate. */
-interface Stage {
-  readonly perMs: number;
-  /** Stops as a share of all attempts. */
-  readonly share: number;
+/** How cautiously rejections are ignored. */
+export interface Caution {
+  /** The least number of stops in a stage. */
+  readonly stops: number;
+  /** A greater share is never by chance. */
+  readonly mostShare: number;
+  /** A greater share must explain the last attempts better by this power of e. */
+  readonly sure: number;
 }
 
 /**
- * Finds rejections that do not depend on the rate: if the rate falls several times and the share of
- * rejected attempts stays the same, the rate is not the cause. Then the earlier rate is used again,
- * and stops are ignored up to twice their share. If there are more, the rate was the cause after
- * all.
+ * Finds rejections that do not depend on the rate: if the rate falls several times, less is
+ * accepted, and the share of rejected attempts stays the same, the rate is not the cause. Then the
+ * earlier rate is tried again. If more is accepted, rejections are ignored from then on, until they
+ * are clearly more than their share.
  */
 export class RejectionDamping {
+  private readonly caution: Caution;
   private stops = 0;
-  private attempts = 0;
+  private total = 0;
+  private rejected = 0;
   private perMs = 0;
-  private first: Stage | undefined = undefined;
-  private last: Stage | undefined = undefined;
+  private startedAt = 0;
+  private settledAt = 0;
+  private firstStage: RejectionStage | undefined = undefined;
+  private lastStage: RejectionStage | undefined = undefined;
   private falls = 0;
   private needed = FALLS;
+  /** Attempts in the stages after the first one, and the rejected ones of these. */
+  private later = 0;
+  private laterRejected = 0;
   private _share = 0;
+  private _ratePerMs = 0;
+  private test: ShareTest;
+  private readonly measure = new ShareMeasure();
+  /** The last stage before the earlier rate was tried again. */
+  private beforeTrial: RejectionStage | undefined = undefined;
+
+  constructor(caution: Caution) {
+    this.caution = caution;
+    this.test = new ShareTest(caution.sure);
+  }
 
   /** The share of attempts that is rejected whatever the rate; 0 if none is known. */
   get share(): number {
     return this._share;
   }
 
-  /** The rate before the falls that did not reduce the share of stops. */
-  get ratePerMs(): number {
-    return this.first?.perMs ?? 0;
+  /** Whether the share is measured, so that no more must be sent than the provider accepts. */
+  get isMeasuring(): boolean {
+    return this.measure.isRunning;
   }
 
-  /** An attempt was accepted or rejected. */
-  settled(): void {
-    this.attempts += 1;
-    if (this._share * this.attempts > BY_CHANCE * STOPS) this.compare();
+  /** What was accepted, per ms, before the falls that did not reduce the share of rejections. */
+  get ratePerMs(): number {
+    return this._ratePerMs;
   }
 
   /**
-   * One attempt was rejected, and the next accepted.
+   * An attempt was accepted or rejected.
+   * @param isSlow whether it was sent no faster than the measured rate
+   */
+  settled(isRejected: boolean, at: number, isSlow: boolean): void {
+    if (this.total === 0) this.startedAt = Math.max(this.settledAt, at - 1);
+    this.settledAt = at;
+    this.total += 1;
+    if (isRejected) this.rejected += 1;
+    const share = this._share;
+    if (share === 0) return;
+    this.test.settled(isRejected, share);
+    const { fewer } = this.test;
+    if (fewer !== undefined) this.set((share + fewer) / 2);
+    if (!this.isMeasuring || !isSlow) return;
+    const measured = this.measure.settled(isRejected, share);
+    if (measured !== undefined) this.set(measured);
+  }
+
+  /**
+   * Attempts were rejected, and the next one accepted.
    * @param pacePerMs the pace at which they were sent
-   * @returns whether to ignore the rejection
+   * @returns whether to ignore the rejections
    */
   isByChance(pacePerMs: number): boolean {
     this.stops += 1;
     this.perMs += (pacePerMs - this.perMs) / this.stops;
-    if (this._share === 0) {
-      if (this.stops >= STOPS) this.compare();
+    const share = this._share;
+    if (share === 0) {
+      if (this.stops >= this.caution.stops && this.rejected >= REJECTIONS)
+        this.follow(this.endStage());
       return this._share > 0;
     }
-    if (this.stops > BY_CHANCE * (1 + this._share * this.attempts)) this.disprove();
-    else if (this.stops >= STOPS) this.compare();
-    return this._share > 0;
+    if (!this.test.isMore(share)) return true;
+    this.test = new ShareTest(this.caution.sure);
+    this.measure.start();
+    const { beforeTrial } = this;
+    const stage = this.endStage();
+    this.beforeTrial = undefined;
+    if (beforeTrial !== undefined && isNoMore(stage, beforeTrial)) this.disprove();
+    else this.follow(stage);
+    return this._share > share;
   }
 
-  private compare(): void {
-    const stage = { perMs: this.perMs, share: this.stops / this.attempts };
+  private endStage(): RejectionStage {
+    const { perMs, total, rejected } = this;
+    const ms = Math.max(1, this.settledAt - this.startedAt);
     this.stops = 0;
-    this.attempts = 0;
-    if (this._share === 0) this.follow(stage);
-    else {
-      this._share += WEIGHT * (stage.share - this._share);
-      if (this._share > MOST_SHARE) this.disprove();
-    }
+    this.total = 0;
+    this.rejected = 0;
+    return { perMs, ms, total, rejected };
   }
 
-  private follow(stage: Stage): void {
-    const { first, last } = this;
-    this.last = stage;
-    const isFall = first !== undefined && last !== undefined && stage.perMs < last.perMs;
-    const factor = first === undefined ? Number.POSITIVE_INFINITY : stage.share / first.share;
-    if (!isFall || factor < 1 / LESS || stage.share > MOST_SHARE) {
-      this.first = stage;
+  private follow(stage: RejectionStage): void {
+    const { firstStage: first, lastStage: last } = this;
+    const isAsFirst = first !== undefined && this.isPossible(stage) && isSame(stage, first);
+    if (this._share > 0 && first !== undefined && !isAsFirst) return;
+    this.lastStage = stage;
+    const hasFallen = isAsFirst && acceptedPerMs(stage) < acceptedPerMs(first);
+    if (last === undefined || !hasFallen) {
+      this.firstStage = stage;
       this.falls = 0;
+      this.later = 0;
+      this.laterRejected = 0;
       return;
     }
-    this.falls += 1;
-    if (this.falls >= this.needed && stage.perMs < LOWER * first.perMs) this._share = stage.share;
+    this.later += stage.total;
+    this.laterRejected += stage.rejected;
+    if (isBelow(1, stage, last)) this.falls += 1;
+    const isLow = isBelow(LOWER * (1 - shareOf(first)), stage, first);
+    const share = this.laterRejected / this.later;
+    if (this.falls < this.needed || !isLow || !isPaced(stage) || share <= this._share) return;
+    this.beforeTrial = stage;
+    this._ratePerMs = acceptedPerMs(first);
+    this.set(share);
+    this.firstStage = undefined;
+  }
+
+  private isPossible(stage: RejectionStage): boolean {
+    return shareOf(stage) < this.caution.mostShare;
+  }
+
+  private set(share: number): void {
+    this._share = share < LEAST_SHARE ? 0 : share;
+    this.test = new ShareTest(this.caution.sure);
+    if (this._share === 0) this.measure.stop();
   }
 
   private disprove(): void {
-    this._share = 0;
+    this.set(0);
     this.needed *= 2;
-    this.falls = 0;
-    this.stops = 0;
-    this.attempts = 0;
-    this.first = undefined;
-    this.last = undefined;
+    this.firstStage = undefined;
   }
 }

@@ -52,6 +52,8 @@ export class SentAttempt {
    * have.
    */
   isForeign = false;
+  /** For a rejected attempt: whether it is foreign, and rejections by the limit are known. */
+  isOfOtherKind = false;
   /** For a rejected attempt: the last reaction when its rejection was read. */
   reaction: Reaction = { order: 0 };
 

@@ -1,79 +1,135 @@
 import { describe, expect, it } from 'vitest';
 import { RejectionDamping } from '../../../src/policies/adaptive-rate/rejection-damping.ts';
 
-/** Stops that follow each other after so many attempts each. @returns how many are to be ignored */
-function stops(damping: RejectionDamping, count: number, attempts: number, perMs: number): number {
-  let ignored = 0;
-  for (let n = 0; n < count; n += 1) {
-    for (let k = 0; k < attempts; k += 1) damping.settled();
-    if (damping.isByChance(perMs)) ignored += 1;
-  }
-  return ignored;
+/** Attempts between stops, of which the last ones are rejected. */
+interface Stops {
+  readonly stops: number;
+  readonly attempts: number;
+  readonly rejected?: number;
+  /** The pace of sending. */
+  readonly perMs: number;
+  /** How much longer than at that pace it took; 1 unless given. */
+  readonly closed?: number;
+  readonly isSlow?: boolean;
 }
 
-/** Ones that were found: two of a hundred, at a rate that has fallen. */
-function found(): RejectionDamping {
-  const damping = new RejectionDamping();
-  stops(damping, 6, 50, 1);
-  stops(damping, 6, 50, 0.95);
-  stops(damping, 6, 50, 0.9);
-  return damping;
+function player(caution = { stops: 3, mostShare: 0.75, sure: 5 }) {
+  const damping = new RejectionDamping(caution);
+  let at = 0;
+  return {
+    damping,
+    /** @returns how many stops are to be ignored */
+    play({ stops, attempts, rejected = 1, perMs, closed = 1, isSlow = false }: Stops): number {
+      let ignored = 0;
+      for (let stop = 0; stop < stops; stop += 1) {
+        for (let n = 0; n < attempts; n += 1) {
+          at += closed / perMs;
+          damping.settled(n >= attempts - rejected, at, isSlow);
+        }
+        if (damping.isByChance(perMs)) ignored += 1;
+      }
+      return ignored;
+    },
+  };
+}
+
+/** The rate fell, and as many of a hundred were rejected as before. */
+function found(attempts: number) {
+  const played = player();
+  for (const perMs of [1, 0.8, 0.6]) played.play({ stops: 6, attempts, perMs });
+  return played;
 }
 
 describe('rejections that do not depend on the rate', () => {
-  it('are found where less and less was sent, and as many parts of it were rejected', () => {
-    const damping = new RejectionDamping();
-    expect(stops(damping, 6, 50, 1)).toBe(0);
-    expect(stops(damping, 6, 50, 0.95)).toBe(0);
+  it.each([100, 20, 10, 4, 2])('are found where the rate falls twice: one of %i', (attempts) => {
+    const { damping, play } = player();
+    expect(play({ stops: 6, attempts, perMs: 1 })).toBe(0);
+    expect(play({ stops: 6, attempts, perMs: 0.45 })).toBe(0);
     expect(damping.share).toBe(0);
-    expect(stops(damping, 6, 50, 0.9)).toBe(1);
-    expect(damping.share).toBeCloseTo(0.02, 6);
-    expect(damping.ratePerMs).toBe(1);
-    expect(stops(damping, 60, 50, 1)).toBe(60);
-    expect(damping.share).toBeCloseTo(0.02, 6);
+    expect(play({ stops: 6, attempts, perMs: 0.4 })).toBe(1);
+    expect(damping.share).toBeCloseTo(1 / attempts, 6);
+    expect(damping.ratePerMs).toBeCloseTo(1 - 1 / attempts, 2);
   });
 
-  it('are found where more were rejected than before, at a lower rate', () => {
-    const damping = new RejectionDamping();
-    stops(damping, 6, 200, 1);
-    stops(damping, 6, 40, 0.95);
-    expect(stops(damping, 6, 50, 0.9)).toBe(1);
-    expect(damping.share).toBeGreaterThan(0);
+  it('are found where several in a row are rejected', () => {
+    const { damping, play } = player();
+    for (const perMs of [1, 0.6, 0.5]) play({ stops: 3, attempts: 8, rejected: 2, perMs });
+    expect(damping.share).toBeCloseTo(0.25, 6);
   });
 
   it.each([
-    ['the rate is much the same', 50, 0.98, 0.96],
-    ['fewer are rejected', 130, 0.95, 0.9],
-    ['the rate has fallen but once', 50, 0.5, 0.5],
-    ['that is too much for chance', 10, 0.95, 0.9],
-  ])('are not found where %s', (_, attempts, second, third) => {
-    const damping = new RejectionDamping();
-    stops(damping, 6, Math.min(50, attempts), 1);
-    stops(damping, 6, attempts, second);
-    stops(damping, 6, attempts, third);
+    ['the rate is much the same', { perMs: 0.98 }, { perMs: 0.96 }],
+    ['fewer are rejected', { perMs: 0.8, attempts: 60 }, { perMs: 0.6, attempts: 60 }],
+    ['more are rejected', { perMs: 0.8, attempts: 7 }, { perMs: 0.6, attempts: 7 }],
+    ['the rate has fallen but once', { perMs: 0.5 }, { perMs: 0.5 }],
+    ['the provider was closed for long', { perMs: 0.8, closed: 2 }, { perMs: 0.6, closed: 2 }],
+  ])('are not found where %s', (_, second, third) => {
+    const { damping, play } = player();
+    for (const each of [{ perMs: 1 }, second, third]) play({ stops: 6, attempts: 20, ...each });
     expect(damping.share).toBe(0);
   });
 
-  it('are disproved by more than twice their share, and found later from then on', () => {
-    const damping = found();
-    expect(stops(damping, 20, 5, 1)).toBeLessThan(5);
+  it('are not found where nearly everything is rejected: that is an outage', () => {
+    const { damping, play } = player();
+    for (const perMs of [1, 0.1, 0.01]) play({ stops: 6, attempts: 10, rejected: 8, perMs });
     expect(damping.share).toBe(0);
-    for (const perMs of [1, 0.95, 0.9]) stops(damping, 6, 50, perMs);
-    expect(damping.share).toBe(0);
-    for (const perMs of [0.85, 0.8, 0.75]) stops(damping, 6, 50, perMs);
-    expect(damping.share).toBeCloseTo(0.02, 6);
   });
 
-  it('are disproved where their part grows beyond one in twenty, however slowly', () => {
-    const damping = found();
-    // Each time little more than before, so that it is never twice as much.
-    for (let attempts = 40; attempts >= 8; attempts -= 2) stops(damping, 6, attempts, 1);
+  it('are not found where they are more than the greatest share that is allowed', () => {
+    const { damping, play } = player({ stops: 3, mostShare: 0.05, sure: 5 });
+    for (const perMs of [1, 0.8, 0.6, 0.4]) play({ stops: 6, attempts: 19, perMs });
     expect(damping.share).toBe(0);
+    for (const perMs of [0.3, 0.2, 0.1]) play({ stops: 6, attempts: 21, perMs });
+    expect(damping.share).toBeCloseTo(1 / 21, 6);
+  });
+
+  it('are found later where a stage needs more stops', () => {
+    const { damping, play } = player({ stops: 12, mostShare: 0.75, sure: 5 });
+    for (const perMs of [1, 0.8, 0.6]) play({ stops: 11, attempts: 20, perMs });
+    expect(damping.share).toBe(0);
+    for (const perMs of [0.5, 0.4, 0.3]) play({ stops: 12, attempts: 20, perMs });
+    expect(damping.share).toBeCloseTo(1 / 20, 6);
+  });
+
+  it.each([50, 10, 4])('are ignored from then on: one of %i', (attempts) => {
+    const { damping, play } = found(attempts);
+    expect(play({ stops: 200, attempts, perMs: 1 })).toBe(200);
+    expect(damping.share).toBeCloseTo(1 / attempts, 6);
+  });
+
+  it('are disproved if the earlier rate is tried and no more is accepted', () => {
+    const { damping, play } = found(20);
+    // Twice as much is sent as before, and half of it rejected.
+    while (damping.share > 0) play({ stops: 1, attempts: 2, perMs: 1.2 });
+    for (const perMs of [1, 0.8, 0.6]) play({ stops: 6, attempts: 20, perMs });
+    expect(damping.share).toBe(0);
+    for (const perMs of [0.5, 0.4]) play({ stops: 6, attempts: 20, perMs });
+    expect(damping.share).toBeCloseTo(1 / 20, 6);
+  });
+
+  it('count as more if the rate falls again, and clearly more of it are rejected', () => {
+    const { damping, play } = found(20);
+    for (let perMs = 1; perMs > 0.3 && damping.share < 0.1; perMs *= 0.97) {
+      play({ stops: 1, attempts: 6, perMs });
+    }
+    expect(damping.share).toBeCloseTo(1 / 6, 2);
+  });
+
+  it('are measured where no more is sent than the provider accepts, after each real stop', () => {
+    const { damping, play } = found(10);
+    expect(damping.isMeasuring).toBe(false);
+    // The limit rejects, too.
+    while (!damping.isMeasuring) play({ stops: 1, attempts: 3, perMs: 0.55 });
+    play({ stops: 10, attempts: 20, perMs: 0.5 });
+    expect(damping.isMeasuring).toBe(true);
+    play({ stops: 3, attempts: 25, perMs: 0.5, isSlow: true });
+    expect(damping.isMeasuring).toBe(false);
+    expect(damping.share).toBeLessThan(0.06);
   });
 
   it('are forgotten where they do not come any more', () => {
-    const damping = found();
-    for (let n = 0; n < 20_000; n += 1) damping.settled();
-    expect(damping.share).toBeLessThan(0.005);
+    const { damping, play } = found(20);
+    play({ stops: 1, attempts: 20_000, rejected: 0, perMs: 1 });
+    expect(damping.share).toBeLessThan(0.002);
   });
 });

@@ -1,0 +1,53 @@
+/** Shares of rejections that differ by more than this factor have different causes. */
+const SAME = 2.5;
+/**
+ * If less than this part of the pace was sent, rejections kept the provider closed for long. Those
+ * that come by chance are single.
+ */
+const PACED = 0.75;
+/** An earlier rate was tried if more was sent by this factor. */
+const MORE = 1.1;
+
+/** Some stops in a row, at about the same rate. */
+export interface RejectionStage {
+  /** The mean pace of the rejected attempts, per ms. */
+  readonly perMs: number;
+  readonly ms: number;
+  /** Accepted and rejected attempts. */
+  readonly total: number;
+  readonly rejected: number;
+}
+
+export function shareOf({ rejected, total }: RejectionStage): number {
+  return rejected / total;
+}
+
+export function acceptedPerMs({ total, rejected, ms }: RejectionStage): number {
+  return (total - rejected) / ms;
+}
+
+function sentPerMs({ total, ms }: RejectionStage): number {
+  return total / ms;
+}
+
+/** Whether about as much was sent as the pace allowed. */
+export function isPaced(stage: RejectionStage): boolean {
+  return sentPerMs(stage) > PACED * stage.perMs;
+}
+
+/** Whether pace and accepted rate are both below this part of those of the first stage. */
+export function isBelow(part: number, stage: RejectionStage, first: RejectionStage): boolean {
+  return stage.perMs < part * first.perMs && acceptedPerMs(stage) < part * acceptedPerMs(first);
+}
+
+/** Whether about the same share was rejected. */
+export function isSame(stage: RejectionStage, first: RejectionStage): boolean {
+  const factor = shareOf(stage) / shareOf(first);
+  return 1 / SAME < factor && factor < SAME;
+}
+
+/** Whether more was sent than before, but not as much more accepted. */
+export function isNoMore(stage: RejectionStage, before: RejectionStage): boolean {
+  const sent = sentPerMs(stage) / sentPerMs(before);
+  return sent > MORE && acceptedPerMs(stage) < Math.sqrt(sent) * acceptedPerMs(before);
+}

@@ -1,0 +1,48 @@
+import type { Closure } from './closure.ts';
+import { RejectionDamping } from './rejection-damping.ts';
+import type { SentAttempt } from './sent-attempt.ts';
+
+/**
+ * Rejections that look like those by the limit. Where other processes use the limit too, their
+ * number does not depend on the own rate either: then a small share may be ignored at most, and a
+ * short increase of it ends that.
+ */
+const LIKE_THE_LIMIT = { stops: 6, mostShare: 0.05, sure: 2 };
+/** Rejections with another cause, such as an overload. A greater share is an outage. */
+const OF_OTHER_KIND = { stops: 3, mostShare: 0.75, sure: 5 };
+
+/**
+ * Rejections that do not depend on the rate: those that look like rejections by the limit, and those
+ * with another cause.
+ */
+export class RejectionsByChance {
+  private readonly likeLimit = new RejectionDamping(LIKE_THE_LIMIT);
+  private readonly otherKind = new RejectionDamping(OF_OTHER_KIND);
+
+  /** The share of attempts that is rejected whatever the rate; 0 if none is known. */
+  get share(): number {
+    return 1 - (1 - this.likeLimit.share) * (1 - this.otherKind.share);
+  }
+
+  /** Whether a share is measured, so that no more must be sent than the provider accepts. */
+  get isMeasuring(): boolean {
+    return this.likeLimit.isMeasuring || this.otherKind.isMeasuring;
+  }
+
+  /** @param isSlow whether the attempt was sent no faster than the measured rate */
+  settled({ outcome, isOfOtherKind, at }: SentAttempt, isSlow: boolean): void {
+    const isRejected = outcome === 'rejected';
+    if (!isRejected || !isOfOtherKind) this.likeLimit.settled(isRejected, at, isSlow);
+    if (!isRejected || isOfOtherKind) this.otherKind.settled(isRejected, at, isSlow);
+  }
+
+  /** @returns whether to ignore the rejections of a closure that has ended */
+  explain({ pacePerMs, isOfOtherKind }: Closure): boolean {
+    return (isOfOtherKind ? this.otherKind : this.likeLimit).isByChance(pacePerMs);
+  }
+
+  /** The rate, per ms, that was accepted before the falls by rejections of this kind. */
+  rateBefore({ isOfOtherKind }: Closure): number {
+    return (isOfOtherKind ? this.otherKind : this.likeLimit).ratePerMs;
+  }
+}
