@@ -51,6 +51,7 @@ function adaptiveRows({ rate: adaptive }: GateState): LimitRow[] {
 function certaintyOf(adaptive: NonNullable<GateState['rate']>): string {
   const { ceilingPerSecond, leastPerSecond, mostPerSecond, evidence, sinceCutMs, origin } =
     adaptive;
+  const byChance = Math.round(100 * adaptive.rejectedByChance);
   const said: string[] = [];
   if (origin === 'headers') said.push('from the headers of its answers');
   // All rates in the unit of the row.
@@ -64,6 +65,7 @@ function certaintyOf(adaptive: NonNullable<GateState['rate']>): string {
   }
   if (evidence !== undefined)
     said.push(`from ${plural(Math.max(1, Math.round(evidence)), 'answer')}`);
+  if (byChance > 0) said.push(`${byChance} % are rejected whatever the rate`);
   return said.join(', ');
 }
 

@@ -4,7 +4,7 @@ import { limitRowsOf } from '../../src/inspector/limit-rows.ts';
 import { NOTHING_KNOWN } from '../../src/policies/adaptive-rate/rate-snapshot.ts';
 
 /** What is said of a learned rate. */
-function noteOf(perSecond: number, evidence: number): string | undefined {
+function noteOf(perSecond: number, evidence: number, rejectedByChance = 0): string | undefined {
   const rate = {
     ...NOTHING_KNOWN,
     origin: 'learned' as const,
@@ -13,6 +13,7 @@ function noteOf(perSecond: number, evidence: number): string | undefined {
     leastPerSecond: perSecond / 2,
     mostPerSecond: perSecond * 2,
     evidence,
+    rejectedByChance,
   };
   const bytes = { used: 0, limit: 1 };
   const state = { rate, bytes, inFlight: 0, limit: 1, maxLimit: 1, hasThrottledSlots: false };
@@ -24,4 +25,9 @@ it('a learned rate is told with its bounds in one unit, and from whole answers',
     'measured 300 a minute, between 150 and 600 a minute, from 2 answers',
   );
   expect(noteOf(15, 0.2)).toBe('measured 15 a second, between 7.5 and 30 a second, from 1 answer');
+});
+
+it('rejections by chance are told with the rate that they do not lower', () => {
+  expect(noteOf(15, 20, 0.104)).toMatch(/, from 20 answers, 10 % are rejected whatever the rate$/);
+  expect(noteOf(15, 20, 0.004)).toMatch(/, from 20 answers$/);
 });

@@ -435,6 +435,7 @@ export class RateLearner implements SendHistoryListener {
       leastPerSecond: bounds && bounds.least * 1_000,
       mostPerSecond: bounds && bounds.most * 1_000,
       evidence: estimate.isKnown ? estimate.restsOn : undefined,
+      rejectedByChance: estimate.share,
       burst: Math.floor(estimate.saved),
       cap: this.limit,
       tokens: tokens && { perSecond: tokens.meanPerMs * 1_000, origin: tokens.origin },

@@ -17,6 +17,8 @@ export interface RateSnapshot extends UnitSnapshot {
   readonly leastPerSecond: number | undefined;
   readonly mostPerSecond: number | undefined;
   readonly evidence: number | undefined;
+  /** The share of requests that is rejected whatever the rate, from 0 to 1; 0 if none is known. */
+  readonly rejectedByChance: number;
   /** How many requests may be sent at once after a time without demand. */
   readonly burst: number;
   /** The cap on concurrent requests, if one is believed. */
@@ -37,6 +39,7 @@ export const NOTHING_KNOWN: RateSnapshot = {
   leastPerSecond: undefined,
   mostPerSecond: undefined,
   evidence: undefined,
+  rejectedByChance: 0,
   burst: 0,
   cap: undefined,
   tokens: undefined,

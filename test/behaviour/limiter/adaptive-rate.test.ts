@@ -173,6 +173,7 @@ describe('a limiter with an adaptive rate', () => {
       leastPerSecond: undefined,
       mostPerSecond: undefined,
       evidence: undefined,
+      rejectedByChance: 0,
       burst: 0,
       cap: undefined,
       tokens: undefined,

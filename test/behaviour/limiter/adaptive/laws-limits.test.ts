@@ -200,6 +200,16 @@ describe('a small cap whose answers come in step', () => {
 });
 
 describe('what is believed is explained', () => {
+  it('by the share that is rejected by chance, where the rate does not bear on it', async () => {
+    const limits = [limit('token-bucket', 50, 1_000)];
+    const chance = { part: 0.1, status: 503 } as const;
+    const run = await saturate({ provider: { limits, latency, ...SILENT }, chance }, 200);
+    const adaptive = run.limiters[0]?.snapshot().adaptive;
+    expect(adaptive?.ceilingPerSecond).toBeCloseTo(50, -1);
+    expect(Math.abs((adaptive?.rejectedByChance ?? 0) - 0.1)).toBeLessThan(0.04);
+    await run.end();
+  });
+
   it('by the snapshot at each moment: a rate with bounds and evidence, or a cap, and since when', async () => {
     const limits = [limit('token-bucket', 50, 1_000)];
     const run = await saturate({ provider: { limits, latency, ...SILENT } }, 60);
