@@ -18,6 +18,8 @@ export interface CountingServer {
   /** Requests that it has now, and the most that it had at once. */
   readonly inFlight: number;
   readonly mostInFlight: number;
+  /** Of which workers these were, and since when. */
+  readonly mostAre: string;
   /** Requests that stood still on their way, as their worker did: they count nowhere. */
   readonly heldUp: number;
   inFlightOf(worker: string): number;
@@ -39,6 +41,7 @@ export async function countingServer(tookMs: number, heldUpMs: number): Promise<
   const inFlight = new Map<string, number>();
   let total = 0;
   let most = 0;
+  let mostAre = '';
   let heldUp = 0;
   const server = createServer(async (request, response) => {
     const query = new URL(request.url ?? '/', 'http://server').searchParams;
@@ -50,8 +53,11 @@ export async function countingServer(tookMs: number, heldUpMs: number): Promise<
     if (arrivedAt - Number(at) > heldUpMs) heldUp += 1;
     else {
       total += 1;
-      most = Math.max(most, total);
       inFlight.set(worker, (inFlight.get(worker) ?? 0) + 1);
+      if (total > most) {
+        most = total;
+        mostAre = `${JSON.stringify([...inFlight])} at ${Math.round(arrivedAt)}`;
+      }
       response.once('close', () => {
         total -= 1;
         inFlight.set(worker, (inFlight.get(worker) ?? 0) - 1);
@@ -70,6 +76,9 @@ export async function countingServer(tookMs: number, heldUpMs: number): Promise<
     },
     get mostInFlight() {
       return most;
+    },
+    get mostAre() {
+      return mostAre;
     },
     get heldUp() {
       return heldUp;

@@ -68,6 +68,8 @@ export class FleetProcess {
   readonly name: string;
   readonly process: ChildProcess;
   readonly facts: Fact[] = [];
+  /** When it last reached its store again. */
+  backAt: number | undefined = undefined;
 
   private constructor(name: string, program: string, settings: WorkerSettings) {
     this.name = name;
@@ -80,7 +82,11 @@ export class FleetProcess {
     );
     this.process.stdin?.on('error', () => {});
     const lines = createInterface({ input: this.process.stdout as NodeJS.ReadableStream });
-    lines.on('line', (line) => this.facts.push(JSON.parse(line)));
+    lines.on('line', (line) => {
+      const fact: Fact = JSON.parse(line);
+      if (fact.event === 'storeBack') this.backAt = Date.now();
+      this.facts.push(fact);
+    });
   }
 
   /** It is killed with the test, if it is still there. */
