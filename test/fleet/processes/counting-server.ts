@@ -18,7 +18,7 @@ export interface CountingServer {
   /** Requests that it has now, and the most that it had at once. */
   readonly inFlight: number;
   readonly mostInFlight: number;
-  /** Of which workers these were, and since when. */
+  /** Of which workers these were, and when. */
   readonly mostAre: string;
   /** Requests that stood still on their way, as their worker did: they count nowhere. */
   readonly heldUp: number;
