@@ -296,9 +296,6 @@ export class FleetWorker {
     if (hasOthers) this.hasChanged = true;
     else this.isConfigTold = true;
     account.heard(reply, now);
-    // If the lease has expired since the call, the store may have lent the same slots to other
-    // workers.
-    const told = holdings.expiries === this.toldExpiries ? undefined : this.told;
     holdings.renew(sentAt + this.ttlMs / 2);
     if (reply.config !== undefined) this.meet(reply.config, now);
     if (this.hooks.waiting() === 0) this.head = undefined;
@@ -306,7 +303,7 @@ export class FleetWorker {
     // Grants from before a rate was learned lack its amounts, and would be reserved a second time.
     if (this.head !== undefined && isNewlyPaced(before, reply))
       account.coverLearned(this.head, now);
-    account.receive(reply, told, now);
+    account.receive(reply, now);
     this.hooks.answered(reply, hasForgotten, now, sentAt);
     const isNews = reply.why !== (before?.why ?? '') || reply.amounts.some((amount) => amount > 0);
     if (isNews || hasOthers || holdings.slots.free > 0 || holdings.bytes.free > 0)

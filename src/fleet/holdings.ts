@@ -132,15 +132,20 @@ function isNothing(amount: number): boolean {
 
 /**
  * Slots or bytes that the store has lent to this worker. When a request ends, the next request may
- * use them at once, unless other workers wait for them.
+ * use them at once, unless other workers wait for them or the lease has expired meanwhile.
  */
 export class Lent {
   /** In use by requests in flight. */
   used = 0;
-  /** Lent by the store. Less than `used` only after the store took a part back. */
+  /** Lent by the store, and at least `used`. */
   held = 0;
   /** As requests end, no more than this is kept. */
-  kept = Number.POSITIVE_INFINITY;
+  private kept = Number.POSITIVE_INFINITY;
+  /** The part of `used` whose lease has expired: other workers may have the same slots now. */
+  private lapsed = 0;
+  /** The amount that the last call stated, and the part of it that has lapsed and ended since. */
+  private told = 0;
+  private gone = 0;
 
   get free(): number {
     return Math.max(0, this.held - this.used);
@@ -151,33 +156,56 @@ export class Lent {
   }
 
   giveBack(amount: number): void {
+    const lapsed = Math.min(amount, this.lapsed);
     this.used -= amount;
-    const left = this.held - amount;
+    this.lapsed -= lapsed;
+    this.gone += lapsed;
+    this.held -= lapsed;
+    const left = this.held - (amount - lapsed);
     if (this.held > this.kept) this.held = Math.max(this.kept, this.used, left);
   }
 
-  /** Keeps at most `free` beyond the used amount, and returns the rest. @returns the amount held */
+  /**
+   * Keeps at most `free` beyond the used amount, and returns the rest with a call.
+   * @returns the amount held, which the call states
+   */
   keep(free: number): number {
     this.held = this.used + Math.min(this.free, free);
+    this.told = this.held;
+    this.gone = 0;
     return this.held;
   }
 
   /** The lease has expired: only the amount in use is held, until the requests end. */
   expire(): void {
-    this.lent(this.used, 0);
+    this.gone = Math.max(0, this.told - this.used);
+    this.lapsed = this.used;
+    this.held = this.used;
   }
 
   /**
-   * Takes over the amount that the store says this worker holds.
-   * @param told the amount stated in the call, if it has expired since: only the part still in use
-   *   is then held
+   * Takes over the amount that the store says this worker holds, without what is gone since the
+   * call.
    * @param reserved the free amount that is kept even above `kept`, for a request that has a grant
    */
-  lent(held: number, kept: number, told?: number, reserved = 0): void {
-    this.held = told === undefined ? held : this.used + Math.max(0, held - told);
+  lent(held: number, kept: number, reserved = 0): void {
+    this.held = Math.max(this.used, held - this.gone);
+    this.keepAtMost(kept, reserved);
+  }
+
+  /** Keeps no more than this as requests end. Anything above it that is free is given up. */
+  keepAtMost(kept: number, reserved = 0): void {
     this.kept = kept;
     const needed = this.used + Math.min(reserved, this.free);
     if (this.held > kept) this.held = Math.max(kept, needed);
+  }
+
+  /** Holds an amount that no other worker uses any more. */
+  own(share: number): void {
+    this.lapsed = 0;
+    this.gone = 0;
+    this.held = Math.max(this.held, share);
+    this.keepAtMost(share);
   }
 }
 

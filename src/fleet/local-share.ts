@@ -53,8 +53,8 @@ export class LocalShare {
     this.slots = Math.max(1, Math.floor(config.slots / among));
     this.bytes = Math.floor(config.bytes / among);
     this.fullAt = fullAt;
-    pools.slots.lent(pools.slots.held, this.slots);
-    pools.bytes.lent(pools.bytes.held, this.bytes);
+    pools.slots.keepAtMost(this.slots);
+    pools.bytes.keepAtMost(this.bytes);
   }
 
   /** @returns as `Policy.wait` */
@@ -86,8 +86,8 @@ export class LocalShare {
    */
   failed({ slots, bytes }: Pools, now: number): boolean {
     if (now < this.fullAt) return false;
-    slots.lent(Math.max(slots.held, this.slots), this.slots);
-    bytes.lent(Math.max(bytes.held, this.bytes), this.bytes);
+    slots.own(this.slots);
+    bytes.own(this.bytes);
     this.fullAt = Number.POSITIVE_INFINITY;
     return true;
   }

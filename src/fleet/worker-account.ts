@@ -4,7 +4,7 @@ import { costsOf, placesOf } from './exchange-request.ts';
 import type { FleetRequest } from './fleet-hooks.ts';
 import { Holdings } from './holdings.ts';
 import { LocalShare } from './local-share.ts';
-import type { ExchangeRequest, GrantReply, SharedConfig, Shortage } from './protocol.ts';
+import type { GrantReply, SharedConfig, Shortage } from './protocol.ts';
 
 /** A call of the store returns grants that have been due for longer than this, in ms. */
 const STALE_MS = 25;
@@ -206,8 +206,8 @@ export class WorkerAccount {
     this.holdings.expire(now);
   }
 
-  /** @param told the call, if the lease has expired since: others may have the same slots now */
-  receive(reply: GrantReply, told: ExchangeRequest | undefined, now: number): void {
+  /** Takes the slots, bytes and amounts of a reply. */
+  receive(reply: GrantReply, now: number): void {
     const { slots, bytes, credits } = this.holdings;
     // After going on alone the worker gets no more than it held, since the store may not know yet
     // how much others hold.
@@ -220,8 +220,8 @@ export class WorkerAccount {
     credits.add(reply.amounts, now + reply.from / 1_000, now + untilMs, reply.count);
     // Keeps one slot for a request with a reserved time, which would be lost without a slot.
     const reserved = credits.lastDueAt > Number.NEGATIVE_INFINITY ? 1 : 0;
-    slots.lent(heldSlots, reply.keptSlots, told?.slots, reserved);
-    bytes.lent(heldBytes, reply.keptBytes, told?.bytes);
+    slots.lent(heldSlots, reply.keptSlots, reserved);
+    bytes.lent(heldBytes, reply.keptBytes);
   }
 
   /** The store is away. @param fullAt when the worker may use its whole share of slots and bytes */

@@ -166,6 +166,26 @@ describe('workers that share a store', () => {
     expect(first.sends).toHaveLength(10);
   });
 
+  it('gives up the slots of its lost lease as their requests end, once it calls again', async () => {
+    const { clock, workers } = fleet(2, { concurrency: 10 });
+    const [first, second] = workers as [Worker, Worker];
+    first.send(10, 2_000);
+    await clock.advanceAsync(20);
+    first.way = 'cut';
+    first.send(100, 100);
+    second.send(100, 2_000);
+    await clock.advanceAsync(1_500);
+    expect(second.inFlight).toBe(10);
+    // It states the requests that it still has in flight: the store counts them, but they end.
+    first.way = 'open';
+    await clock.advanceAsync(300);
+    expect(first.inFlight).toBe(10);
+    await clock.advanceAsync(700);
+    expect([first.inFlight, second.inFlight]).toEqual([0, 10]);
+    await clock.advanceAsync(1_000);
+    expect([first.inFlight, second.inFlight]).toEqual([5, 5]);
+  });
+
   it('lose nothing with an answer, and are granted once', async () => {
     const { clock, workers } = fleet(2, { requestsPerMinute: 600 });
     for (const worker of workers) worker.send(1_000, 100);

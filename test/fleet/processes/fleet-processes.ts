@@ -107,7 +107,7 @@ export class FleetProcess {
     return this.facts.flatMap(({ warning }) => warning ?? []);
   }
 
-  tell(what: { skipMs?: number; finish?: true; configure?: LimiterOptions }): void {
+  tell(what: { skipMs?: number; stop?: true; finish?: true; configure?: LimiterOptions }): void {
     this.process.stdin?.write(`${JSON.stringify(what)}\n`);
   }
 

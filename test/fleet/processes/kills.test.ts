@@ -50,7 +50,7 @@ describe.runIf(canRun('redis-server'))(
         workers.splice(Math.floor(random() * workers.length), 1)[0] as FleetProcess;
       // It stands still for far longer than its lease, while others come and go.
       const standing = take();
-      standing.signal('SIGSTOP');
+      standing.tell({ stop: true });
       const stoodAt = performance.now();
       const ending: Promise<unknown>[] = [];
       for (let step = 0; step < STEPS; step += 1) {

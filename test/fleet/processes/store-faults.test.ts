@@ -133,7 +133,14 @@ describe.runIf(canRun('redis-server'))('a fleet whose store fails', () => {
     };
     const store = { key: 'share', ttlMs: TTL_MS, onStoreLoss: 'share' as const };
     const workers = await startAll(test, redis, server, { limits, store });
-    await until(() => server.seen.length > 300, 'they send');
+    const sending = new Set<string>();
+    // Each of them must know of all the others: their number is what it divides the limits by.
+    await until(() => {
+      for (const { worker } of server.seen) sending.add(worker);
+      return sending.size === 4;
+    }, 'all send');
+    const first = server.seen.length;
+    await until(() => server.seen.length > first + 300, 'they send');
     await redis.kill();
     await until(() => workers.every((worker) => worker.count('storeLost') === 1), 'all know it');
     const before = server.seen.length;

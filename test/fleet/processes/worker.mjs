@@ -115,6 +115,8 @@ async function finish() {
 process.on('SIGTERM', finish);
 createInterface({ input: process.stdin }).on('line', (line) => {
   const told = JSON.parse(line);
+  // Between two callbacks: a request that is let through is also sent before the process stops.
+  if (told.stop === true) process.kill(process.pid, 'SIGSTOP');
   if (told.skipMs !== undefined) skippedMs += told.skipMs;
   if (told.configure !== undefined) limiter.configure(told.configure);
   if (told.finish === true) void finish();
