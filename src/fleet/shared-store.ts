@@ -45,8 +45,9 @@ export interface StoreSettings {
   /**
    * While the store cannot be reached: nothing more is sent (`'pause'`, default), or each worker
    * goes on with an equal share of the limits (`'share'`), by the number of workers in the last
-   * reply. Until `ttlMs` after the loss, it uses no more slots and bytes than it held then.
-   * Requests that last longer can come on top of the shares.
+   * reply; without any reply yet, with the whole limits. Until `ttlMs` after the loss, it uses no
+   * more slots and bytes than it held then. Requests that last longer can come on top of the
+   * shares.
    */
   readonly onStoreLoss?: OnStoreLoss;
   /**
