@@ -9,8 +9,17 @@ const LEAST_BURST = 3;
 /** Attempts that were sent within this time may arrive in another order. */
 const AT_ONCE_MS = 5;
 
+/** What was counted since the previous closure. */
+export interface CountedOpen {
+  /** Accepted attempts. */
+  readonly accepted: number;
+  /** The time without demand, in ms, and the number of such times. */
+  readonly idleMs: number;
+  readonly idles: number;
+}
+
 /** Consecutive rejections, without an accepted attempt that was sent after the reaction to them. */
-export class Closure {
+export class Closure implements CountedOpen {
   readonly startedAt: number;
   readonly pacePerMs: number;
   /** Whether the first rejected attempt was part of a burst. */
@@ -82,11 +91,10 @@ export class Closure {
     return this.isForeign && this.isLong;
   }
 
+  /** @param since what was counted until this rejection */
   add(
     { at, order, isForeign, isOfOtherKind, usedUpPerMs }: SentAttempt,
-    accepted: number,
-    idleMs: number,
-    idles: number,
+    { accepted, idleMs, idles }: CountedOpen,
   ): void {
     if (order >= this.noticedAt) this.probes += 1;
     if (!isForeign) this.isForeign = false;

@@ -15,7 +15,7 @@ const WIDEST = 1_000;
  * A moment at which the provider had nothing left: it rejected one attempt, and accepted the next.
  */
 interface Mark {
-  /** The times of the rejection and of the acceptance, in ms, without skipped time. */
+  /** The times of the rejection and of the acceptance, in ms; kept without skipped time. */
   from: number;
   to: number;
   /** Attempts accepted since the previous mark. */
@@ -47,6 +47,8 @@ export interface RateBounds {
  */
 export class CongestionSamples {
   private readonly marks: Mark[] = [];
+  /** The time that the measurements leave out, in ms. */
+  private skippedMs = 0;
 
   /** @param first the mark at the start of all measurements */
   constructor(first: { readonly from: number; readonly to: number }) {
@@ -62,8 +64,13 @@ export class CongestionSamples {
     return this.marks.length > 1;
   }
 
-  add(mark: Mark): void {
-    this.marks.push(mark);
+  /** Leaves this time, in ms, out of the measurements. */
+  skip(ms: number): void {
+    this.skippedMs += ms;
+  }
+
+  add({ from, to, ...mark }: Mark): void {
+    this.marks.push({ ...mark, from: from - this.skippedMs, to: to - this.skippedMs });
     if (this.marks.length > MOST_MARKS) this.marks.shift();
   }
 
@@ -71,12 +78,13 @@ export class CongestionSamples {
   prolong(accepted: number, from: number, to: number): void {
     const { last } = this;
     last.accepted += accepted;
-    last.from = from;
-    last.to = to;
+    last.from = from - this.skippedMs;
+    last.to = to - this.skippedMs;
   }
 
-  /** Forgets all but the last mark. */
+  /** Forgets all marks, and begins with this one. */
   restart(from: number, to: number): void {
+    this.skippedMs = 0;
     this.marks.length = 0;
     this.marks.push({ from, to, accepted: 0, isFull: true, pacePerMs: 0 });
   }

@@ -2,7 +2,7 @@ import { Closure } from './closure.ts';
 import { CongestionSamples, type RateBounds } from './congestion-samples.ts';
 import { CLOSED_PART, FirstStop, IDLE_PART } from './first-stop.ts';
 import { nextRate } from './next-rate.ts';
-import { outgrownRate } from './outgrown-rate.ts';
+import { OpenTime } from './open-time.ts';
 import { LEAST_DOUBLING, RateProbing } from './rate-probing.ts';
 import { RejectionsByChance } from './rejections-by-chance.ts';
 import { SavedBurst } from './saved-burst.ts';
@@ -22,11 +22,6 @@ const OUTAGE_INTERVALS = 4;
 const OUTAGE_PART = 0.5;
 /** A rate that a long closure lowers below this share is uncertain. */
 const FELL = 0.9;
-/**
- * The weight of the longest earlier cycle at each new one. The rate counts as grown only after such
- * a time, since a window may remember requests for as long.
- */
-const CYCLE_WEIGHT = 0.9;
 /** The most evidence that is kept after an outage or an interruption. */
 const EVIDENCE_AFTER = 50;
 /** The attempts that were sent and accepted before the first rejection. */
@@ -57,20 +52,7 @@ export class RateEstimate {
   private readonly byChance = new RejectionsByChance();
   private readonly unsaved = new UnsavedLimit();
   private readonly first: FirstStop;
-  private accepted: number;
-  /** The time without demand since the last closure, and the number of such times. */
-  private idleMs = 0;
-  private idles = 0;
-  /** When the last closure ended, and when the last settled attempt was sent. */
-  private openedAt = 0;
-  private settledAt = 0;
-  /**
-   * The longest recent cycle: the time with demand from the end of a closure to the end of the
-   * next.
-   */
-  private cycleMs = 0;
-  /** The time from the last rejection of the last closure to its end. */
-  private gapMs = 0;
+  private readonly open: OpenTime;
   /**
    * Whether a few attempts, accepted by chance, only interrupted the last closure. That counts only
    * once in a row.
@@ -78,12 +60,8 @@ export class RateEstimate {
   private wasStray = false;
   /** Whether the last closure was an outage. */
   private wasOutage = false;
-  /** The time that does not count in marks. */
-  private skippedMs = 0;
   /** The attempts accepted between the last time without demand and the first closure. */
   private mostAtOnce = 0;
-  /** The attempts accepted before the last time without demand. */
-  private beforeIdle: number;
   private readonly burst = new SavedBurst();
   private _bounds: RateBounds | undefined = undefined;
   private readonly isForAll: boolean;
@@ -96,9 +74,7 @@ export class RateEstimate {
   ) {
     this.hard = hard;
     this.isForAll = isForAll;
-    this.accepted = accepted;
-    this.idleMs = idleMs;
-    this.beforeIdle = Math.min(accepted, beforeIdle);
+    this.open = new OpenTime(accepted, idleMs, beforeIdle);
     this.first = new FirstStop(accepted > 0 ? firstAt : undefined);
   }
 
@@ -108,7 +84,7 @@ export class RateEstimate {
     this.evidence = SURE_EVIDENCE;
     this.probing.plan(1 / SURE_EVIDENCE, SURE_EVIDENCE);
     this.marks = new CongestionSamples({ from: now, to: now });
-    this.openedAt = now;
+    this.open.startedAt = now;
     this.probing.start(perMs, now, 0);
   }
 
@@ -117,11 +93,7 @@ export class RateEstimate {
     if (this.marks === undefined) return;
     this.marks.restart(from, to);
     this.closure = undefined;
-    this.accepted = 0;
-    this.idleMs = 0;
-    this.idles = 0;
-    this.skippedMs = 0;
-    this.openedAt = to;
+    this.open.restart(to);
     this.evidence = Math.min(this.evidence, EVIDENCE_AFTER);
   }
 
@@ -168,8 +140,7 @@ export class RateEstimate {
   get reactionPerMs(): number {
     const { pacePerMs } = this;
     if (!this.isKnown) return pacePerMs;
-    const openMs = Math.max(1, this.settledAt - this.openedAt - this.idleMs);
-    return Math.min(pacePerMs, Math.max(this.sentPerMs, this.accepted / openMs));
+    return Math.min(pacePerMs, Math.max(this.sentPerMs, this.open.meanPerMs));
   }
 
   /**
@@ -188,14 +159,9 @@ export class RateEstimate {
    * @returns whether the rate was measured anew
    */
   settled(sent: SentAttempt, namedUntil: number, horizonMs: number): boolean {
-    this.settledAt = sent.at;
     this.first.sent(sent.at);
     this.byChance.settled(sent, sent.pacePerMs <= this.perMs);
-    this.idleMs += sent.idleMs;
-    if (sent.idleMs > 0) {
-      this.idles += 1;
-      this.beforeIdle = this.accepted;
-    }
+    this.open.settled(sent);
     this.burst.settled(sent, this.perMs);
     if (sent.outcome === 'rejected') {
       this.reject(sent);
@@ -207,8 +173,8 @@ export class RateEstimate {
     const isByChance = hasReopened && this.isByChance(closure, sent);
     if (isByChance) this.closure = undefined;
     else if (hasReopened) this.reopened(closure, sent, namedUntil);
-    this.accepted += 1;
-    if (this.marks === undefined) this.first.accepted(this.accepted, sent.at);
+    this.open.accepted += 1;
+    if (this.marks === undefined) this.first.accepted(this.open.accepted, sent.at);
     this.probing.accepted(sent, horizonMs, this.byChance.share > 0);
     this.outgrow(sent.at);
     return hasReopened && !isByChance;
@@ -216,11 +182,9 @@ export class RateEstimate {
 
   /** Raises the rate if more was accepted since the last closure than it explains. */
   private outgrow(at: number): void {
-    if (this.marks === undefined || this.idleMs > 0 || this.closure !== undefined) return;
-    const sinceMs = at - this.openedAt;
-    if (sinceMs < this.cycleMs) return;
-    const { perMs, accepted, gapMs } = this;
-    const outgrown = outgrownRate(perMs, this._bounds, accepted, sinceMs + gapMs);
+    if (this.marks === undefined || this.closure !== undefined) return;
+    const { perMs } = this;
+    const outgrown = this.open.outgrown(perMs, this._bounds, at);
     if (outgrown === undefined) return;
     if (outgrown.isDisproved) this.probing.hasten();
     // A rate to begin with was not measured here: from it, the excess alone grows sooner.
@@ -247,7 +211,7 @@ export class RateEstimate {
       this.closure = new Closure(sent);
       if (this.closure.isBySaved) this.burst.isTooMuch();
     }
-    this.closure.add(sent, this.accepted, this.idleMs, this.idles);
+    this.closure.add(sent, this.open);
   }
 
   private reopened(closure: Closure, sent: SentAttempt, namedUntil: number): void {
@@ -256,18 +220,12 @@ export class RateEstimate {
     // A rejection may return late: an attempt accepted meanwhile shows that the provider was open.
     const to = closure.reopenedAt ?? sent.at;
     if (this.marks === undefined && this.first.isSkipped(closure, to, namedUntil)) return;
-    this.accepted -= closure.accepted;
-    this.idleMs -= closure.idleMs;
-    this.idles -= closure.idles;
     // If the provider named the end of the closure, it was closed until then.
     const from = Math.min(to, Math.max(closure.lastAt, namedUntil));
     if (this.marks === undefined) this.firstMeasure(closure, from, to);
-    else if (closure.isBySaved) {
-      this.skippedMs = 0;
-      this.marks.restart(from, to);
-    } else this.measure(this.marks, closure, from, to);
-    this.gapMs = to - from;
-    this.openedAt = to;
+    else if (closure.isBySaved) this.marks.restart(from, to);
+    else this.measure(this.marks, closure, from, to);
+    this.open.reopened(closure, from, to);
     const closedMs = to - closure.startedAt - closure.lateMs;
     const unearned = Math.min(this.mostAtOnce, this.perMs * closedMs);
     this.probing.stopped({
@@ -285,13 +243,13 @@ export class RateEstimate {
     const endMs = to - lateMs;
     const first = this.first.measure(least, idleMs, Math.min(from, endMs), endMs);
     const { perMs, sinceMs, excess, doubling } = first;
-    this.cycleMs = sinceMs;
+    this.open.cycled(sinceMs);
     const hardPerMs = this.hard.perMs('requests');
     // A single closure does not disprove a configured limit.
     this.perMs = hardPerMs === Number.POSITIVE_INFINITY ? perMs : Math.max(perMs, hardPerMs);
     this.evidence = 1;
     this.probing.plan(excess, doubling);
-    this.mostAtOnce = Math.max(1, least - this.beforeIdle);
+    this.mostAtOnce = Math.max(1, least - this.open.beforeIdle);
     this.burst.begin(this.mostAtOnce, this.hard.burst('requests'));
     this.marks = new CongestionSamples({ from, to });
   }
@@ -301,7 +259,7 @@ export class RateEstimate {
     const pacePerMs = closure.pacePerMs * (1 - this.byChance.share);
     const accepted = closure.byPace;
     const closedMs = to - startedAt - lateMs;
-    const openMs = Math.max(1e-3, startedAt - this.openedAt - idleMs);
+    const openMs = this.open.openMs(closure);
     // If outages follow each other until the rate is not sure any more, the limit may be the cause.
     const isAgain = this.wasOutage && this.evidence < SURE_EVIDENCE;
     const isOutage =
@@ -309,11 +267,10 @@ export class RateEstimate {
       (Math.min(this.evidence, accepted) >= SURE_EVIDENCE &&
         closedMs * this.perMs > OUTAGE_INTERVALS &&
         accepted / (openMs + closedMs) < OUTAGE_PART * this.perMs);
-    this.skippedMs += idleMs + lateMs;
+    marks.skip(idleMs + lateMs);
     if (isOutage) {
-      this.skippedMs += closedMs;
-      const at = to - this.skippedMs;
-      marks.add({ accepted, from: at, to: at, isFull: false, pacePerMs });
+      marks.skip(closedMs);
+      marks.add({ accepted, from: to, to, isFull: false, pacePerMs });
       // If outages follow each other, the rate may be wrong.
       const evidence = this.wasOutage ? this.evidence / 2 : this.evidence;
       this.evidence = Math.min(evidence, EVIDENCE_AFTER);
@@ -322,19 +279,18 @@ export class RateEstimate {
       return;
     }
     this.wasOutage = false;
-    this.cycleMs = Math.max(openMs + closedMs, CYCLE_WEIGHT * this.cycleMs);
+    this.open.cycled(openMs + closedMs);
     const isStray =
-      !this.wasStray && marks.hasRow && accepted <= 2 && idleMs === 0 && openMs < this.gapMs;
+      !this.wasStray && marks.hasRow && accepted <= 2 && idleMs === 0 && openMs < this.open.gapMs;
     this.wasStray = isStray;
-    const end = to - this.skippedMs;
-    const begin = Math.min(end, from + lateMs - this.skippedMs);
-    if (isStray) marks.prolong(accepted, begin, end);
+    const openFrom = Math.min(to, from + lateMs);
+    if (isStray) marks.prolong(accepted, openFrom, to);
     else {
       const grew = pacePerMs > (GREW * (accepted + 1)) / openMs;
       const isWindow = !this.isForAll && closedMs > CLOSED_PART * (openMs + closedMs);
       this.probing.cycled(accepted, grew, isWindow);
-      const isFull = !grew && idleMs < IDLE_PART * (to - this.openedAt);
-      marks.add({ accepted, from: begin, to: end, isFull, pacePerMs });
+      const isFull = !grew && idleMs < IDLE_PART * (to - this.open.startedAt);
+      marks.add({ accepted, from: openFrom, to, isFull, pacePerMs });
     }
     const before = this.perMs;
     const bounds = marks.bounds();

@@ -11,7 +11,7 @@ function outage(at: number): Closure {
     return Object.assign(new SentAttempt({ ...sent, ...others }), { isForeign: true });
   });
   const closure = new Closure(attempts[0] as SentAttempt);
-  for (const attempt of attempts) closure.add(attempt, 10, 0, 0);
+  for (const attempt of attempts) closure.add(attempt, { accepted: 10, idleMs: 0, idles: 0 });
   return closure;
 }
 

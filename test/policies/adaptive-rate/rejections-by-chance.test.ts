@@ -22,7 +22,7 @@ function falling(every: number, isOfOtherKind: boolean) {
       const rejected = Object.assign(attempt(pacePerMs), { outcome: 'rejected', isOfOtherKind });
       byChance.settled(rejected, false);
       const closure = new Closure(rejected);
-      closure.add(rejected, 0, 0, 0);
+      closure.add(rejected, { accepted: 0, idleMs: 0, idles: 0 });
       byChance.explain(closure);
     }
   }
