@@ -121,6 +121,21 @@ export class Lease {
     if (outcome === 'ok') feedback.accept(epoch, bytes);
   }
 
+  /**
+   * Calls the API in the context of the request and its attempt.
+   * @internal
+   */
+  send<R>(call: () => R): R {
+    let result: R | undefined;
+    const send = () => {
+      result = call();
+    };
+    const { instrumentation } = this.#terms;
+    if (instrumentation?.sending === undefined) send();
+    else instrumentation.sending(this.#ticket, send);
+    return result as R;
+  }
+
   [Symbol.dispose](): void {
     this.release();
   }

@@ -277,7 +277,7 @@ export class Limiter {
     checkFunction('body', body);
     const lease = await this.acquire(options);
     try {
-      const result = await body(lease);
+      const result = await lease.send(() => body(lease));
       lease.release();
       return result;
     } catch (error) {

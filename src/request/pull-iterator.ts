@@ -1,4 +1,5 @@
 import type { Observer } from 'rxjs';
+import { activeContext, runIn } from '../telemetry/context-propagator.ts';
 
 /** The part of a reader of a web `ReadableStream` that is used. */
 export interface StreamReaderLike<T> {
@@ -32,6 +33,11 @@ export class PullIterator<T> {
   private readonly reader: Reader<T>;
   private readonly out: Observer<T>;
   private readonly wantsMore: () => boolean;
+  /**
+   * The context of the subscription, in which the source is read. `run` is called in the context of
+   * another request, of which the values read must not be a part.
+   */
+  private readonly around = activeContext();
   /** `reading`: a value was requested and has not arrived. `closed`: no more are requested. */
   private state: 'idle' | 'reading' | 'closed' = 'idle';
 
@@ -42,8 +48,13 @@ export class PullIterator<T> {
     this.wantsMore = wantsMore;
   }
 
-  /** Reads on, in a loop: an emitted value may end at once and want the next one. */
+  /** Reads on. */
   run(): void {
+    runIn(this.around, () => this.read());
+  }
+
+  /** Reads in a loop: an emitted value may end at once and want the next one. */
+  private read(): void {
     while (this.state === 'idle' && this.wantsMore()) {
       this.state = 'reading';
       let answer: ReturnType<Reader<T>['next']>;
@@ -57,7 +68,7 @@ export class PullIterator<T> {
         answer.then(
           (result) => {
             this.take(result);
-            this.run();
+            this.read();
           },
           (error: unknown) => this.fail(error),
         );
