@@ -51,7 +51,7 @@ it('no window sees more than the limit, and the limit is used where the slots al
     }),
     { numRuns: 40 },
   );
-}, 60_000);
+});
 
 it('adds one request to a window at most, where large costs differ', async () => {
   const costs = fc.array(fc.integer({ min: 1, max: 600 }), { minLength: 2, maxLength: 30 });
@@ -76,7 +76,7 @@ it('adds one request to a window at most, where large costs differ', async () =>
     }),
     { numRuns: 30 },
   );
-}, 60_000);
+});
 
 it('lets every worker send in turn where there are fewer slots than workers', async () => {
   const clock = new ManualClock();

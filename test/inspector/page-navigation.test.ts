@@ -20,7 +20,7 @@ let limiters: ReturnType<Library['createLimiter']>[] = [];
 beforeAll(async () => {
   library = await built('index.js');
   browser = await openBrowser();
-}, 120_000);
+});
 
 afterAll(() => browser?.close());
 

@@ -49,7 +49,7 @@ describe.skipIf(!canRun('redis-server'))('a store in a cluster of Redis', () => 
   let cluster: RedisCluster;
   beforeAll(async () => {
     cluster = await startRedisCluster();
-  }, 30_000);
+  });
   afterAll(async () => {
     await cluster?.stop();
   });
@@ -150,5 +150,5 @@ describe.skipIf(!canRun('redis-server'))('a store behind a sentinel', () => {
     expect(lost.length).toBeLessThanOrEqual(2);
     const back = () => warnings.filter((text) => text.includes('reaches the shared store again'));
     await vi.waitUntil(() => back().length === lost.length, { timeout: 10_000 });
-  }, 30_000);
+  });
 });

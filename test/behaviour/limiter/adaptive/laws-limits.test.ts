@@ -70,7 +70,6 @@ describe('several processes with one key', () => {
   const many = [[32, 'openai', 'token-bucket', 10, 12, 0.95, 0.06, 2]] as const;
   it.each([...few, ...(isLong ? many : [])])(
     '%i, by headers %s, at a %s: max / min is below %f, at worst %f; %f is used',
-    { timeout: 60_000 },
     async (workers, headers, algorithm, median, worst, used, rejectedPart, all) => {
       const seeds = isLong ? all : Math.ceil(all / 7);
       const runs: Awaited<ReturnType<typeof shares>>[] = [];
