@@ -1,5 +1,5 @@
-import type { DemandMeter } from './call-times.ts';
 import type { Told } from './corrections.ts';
+import type { DemandMeter } from './demand-meter.ts';
 import type { FleetNews, FleetRequest } from './fleet-hooks.ts';
 import type { Holdings } from './holdings.ts';
 import {

@@ -1,6 +1,5 @@
 import type { Clock } from '../util/clock.ts';
-import { ResettableTimer } from '../util/timers.ts';
-import { requestsAhead, SHORTEST_TICK_MS, shortestGapMs, tickMs, URGENT_MS } from './call-times.ts';
+import { CallSchedule, requestsAhead } from './call-schedule.ts';
 import { exchangeRequest } from './exchange-request.ts';
 import type { FleetHooks, FleetRequest, FleetSnapshot } from './fleet-hooks.ts';
 import { fleetSnapshot } from './fleet-reports.ts';
@@ -28,26 +27,21 @@ export class FleetWorker {
   private readonly clock: Clock;
   private readonly hooks: FleetHooks;
   private readonly caller: StoreCaller;
-  /** `askTimer` calls for waiting requests and keeps the process alive; `timer` does not. */
-  private readonly askTimer: ResettableTimer;
-  private readonly timer: ResettableTimer;
+  private readonly schedule: CallSchedule;
   private readonly ttlMs: number;
   private isConfigTold = false;
   private sequence = 0;
-  /** The last call, and when it was made. */
+  /** The last call. */
   private told: ExchangeRequest | undefined = undefined;
   private toldConfig: SharedConfig | undefined = undefined;
   private toldExpiries = 0;
-  private sentAt = Number.NEGATIVE_INFINITY;
-  /** The first request that could not pass, and the request for which the last call was made. */
+  /** The first request that could not pass. */
   private head: FleetRequest | undefined = undefined;
-  private askedFor: FleetRequest | undefined = undefined;
   /** Whether the first request could pass at the last check: then only other limits hold it. */
   private isServed = false;
   private refusal: Error | undefined = undefined;
   private isClosed = false;
   private lostLeases = 0;
-  private hasChanged = false;
 
   constructor(store: StoreCalls, config: SharedConfig, clock: Clock, hooks: FleetHooks) {
     const run = globalThis.crypto.randomUUID();
@@ -65,8 +59,8 @@ export class FleetWorker {
       called: (tookMs, isAnswered, now) => this.called(tookMs, isAnswered, now),
       isAwaited: () => this.hooks.waiting() > 0,
     });
-    this.askTimer = new ResettableTimer(clock, () => this.exchange());
-    this.timer = new ResettableTimer(clock, () => this.exchange(), false);
+    const call = () => this.exchange();
+    this.schedule = new CallSchedule(this.account, hooks, this.ttlMs, clock, call);
   }
 
   /** Why the store refuses this worker. */
@@ -103,29 +97,27 @@ export class FleetWorker {
     this.head = undefined;
     this.isServed = false;
     this.account.take(request, now);
-    this.hasChanged = true;
+    this.schedule.hasChanged = true;
     this.setTimer(now);
   }
 
   /** A request has ended. @param corrections its cost beyond (or below) its charge, by limit */
   giveBack(request: FleetRequest, corrections: readonly number[] | undefined, now: number): void {
     this.account.giveBack(request, corrections, now);
-    this.hasChanged = true;
+    this.schedule.hasChanged = true;
     this.setTimer(now);
   }
 
   /** Calls the store at once, to report a change. */
   urge(): void {
-    this.hasChanged = true;
+    this.schedule.hasChanged = true;
     if (!this.caller.isBusy) this.exchange();
   }
 
   /** Calls the store soon, to report a change on which all workers depend. */
   hurry(now: number): void {
-    this.hasChanged = true;
-    if (this.isClosed || this.caller.isBusy) return;
-    const at = Math.max(now, this.sentAt + SHORTEST_TICK_MS);
-    if (at < this.timer.at) this.timer.set(at - now, now);
+    this.schedule.hasChanged = true;
+    if (!this.isClosed && !this.caller.isBusy) this.schedule.hurry(now);
   }
 
   /** The limits of this limiter have changed. The newest limits apply to all workers. */
@@ -140,8 +132,7 @@ export class FleetWorker {
   /** Gives everything back. Results of requests in flight are no longer reported. */
   close(): void {
     this.isClosed = true;
-    this.timer.cancel();
-    this.askTimer.cancel();
+    this.schedule.cancel();
     if (this.sequence === 0 || this.refusal !== undefined) return;
     this.account.returnAll();
     this.caller.end(this.request(this.clock.now()));
@@ -156,38 +147,14 @@ export class FleetWorker {
 
   /** Asks the store for more: at once, or after the shortest gap since the last call. */
   private ask(now: number): void {
-    this.hasChanged = true;
+    this.schedule.hasChanged = true;
     if (this.caller.isBusy || this.isClosed) return;
-    const dueAt = this.sentAt + this.shortestGapMs(now);
-    if (dueAt <= now) this.exchange(true);
-    else this.askTimer.set(dueAt - now, now);
+    if (this.schedule.ask(this.head, now)) this.exchange(true);
   }
 
-  private shortestGapMs(now: number): number {
-    const { ttlMs, sentAt, head } = this;
-    const { meter, last, holdings } = this.account;
-    meter.look(now);
-    const { lastDueAt } = holdings.credits;
-    const isSameHead = head !== undefined && head === this.askedFor;
-    return shortestGapMs({ meter, last, ttlMs, sentAt, lastDueAt, isSameHead });
-  }
-
-  /** Sets the time of the next call: soon after a change, else in time to keep the lease. */
   private setTimer(now: number): void {
     if (this.isClosed || this.caller.isBusy || this.sequence === 0) return;
-    const idleMs = Math.min(this.ttlMs / 4, this.hooks.beatMs(now));
-    const beatMs = this.hasChanged ? Math.min(idleMs, tickMs(this.account.meter)) : idleMs;
-    const isAtRest =
-      !this.hasChanged &&
-      this.account.last?.leads !== 1 &&
-      this.account.holdings.slots.held === 0 &&
-      this.hooks.waiting() === 0;
-    if (isAtRest) {
-      this.timer.cancel();
-      return;
-    }
-    const at = Math.max(now, this.sentAt + beatMs);
-    if (at < this.timer.at) this.timer.set(at - now, now);
+    this.schedule.setTimer(now);
   }
 
   /** @param isAsking whether the call is for a request that may not be in the queue yet */
@@ -202,10 +169,8 @@ export class FleetWorker {
       // The hook has made a call, or closed the worker.
       if (this.sequence !== sequence || this.isClosed) return;
     }
-    this.timer.cancel();
-    this.askTimer.cancel();
+    this.schedule.cancel();
     if (!isAsking && this.hooks.waiting() === 0) this.head = undefined;
-    this.askedFor = this.head;
     const { meter, holdings } = this.account;
     meter.look(now);
     holdings.expire(now);
@@ -215,8 +180,7 @@ export class FleetWorker {
     this.told = request;
     this.toldConfig = this.account.config;
     this.toldExpiries = holdings.expiries;
-    this.sentAt = now;
-    this.hasChanged = false;
+    this.schedule.called(this.head, now);
     this.caller.call(request);
   }
 
@@ -263,12 +227,9 @@ export class FleetWorker {
     const { slots, credits } = this.account.holdings;
     // Slots and grants that were requested ahead are returned soon if they are not used.
     const hasMore = slots.free > 0 || credits.lastDueAt > Number.NEGATIVE_INFINITY;
-    if (hasMore && this.hooks.waiting() === 0) this.hasChanged = true;
+    if (hasMore && this.hooks.waiting() === 0) this.schedule.hasChanged = true;
     this.setTimer(now);
-    if (this.isAskedAgain(reply, now)) {
-      const dueAt = sentAt + Math.max(this.shortestGapMs(now), URGENT_MS);
-      this.askTimer.set(Math.max(0, dueAt - now), now);
-    }
+    if (this.isAskedAgain(reply, now)) this.schedule.askAgain(this.head, sentAt, now);
   }
 
   /** Whether to ask again for the waiting requests, even if nothing changes here. */
@@ -288,12 +249,12 @@ export class FleetWorker {
     if (hasForgotten) {
       account.forgetCharges();
       // The store keeps room for this worker until it calls again.
-      this.hasChanged = true;
+      this.schedule.hasChanged = true;
     }
     // If the limits changed during the call, the next call sends them.
     const hasOthers = account.config !== this.toldConfig;
     const reply = hasOthers ? withoutRates(answer) : answer;
-    if (hasOthers) this.hasChanged = true;
+    if (hasOthers) this.schedule.hasChanged = true;
     else this.isConfigTold = true;
     account.heard(reply, now);
     holdings.renew(sentAt + this.ttlMs / 2);
@@ -322,7 +283,7 @@ export class FleetWorker {
     if (JSON.stringify(config) === JSON.stringify(this.account.config)) return;
     this.adopt(config);
     this.hooks.reconfigured(config, this.account.last?.epoch ?? 0, now);
-    this.hasChanged = true;
+    this.schedule.hasChanged = true;
   }
 
   private adopt(config: SharedConfig): void {

@@ -1,5 +1,5 @@
-import { DemandMeter } from './call-times.ts';
 import { Corrections, type Told } from './corrections.ts';
+import { DemandMeter } from './demand-meter.ts';
 import { costsOf, placesOf } from './exchange-request.ts';
 import type { FleetRequest } from './fleet-hooks.ts';
 import { Holdings } from './holdings.ts';
