@@ -1,113 +1,133 @@
-import type { Told } from './corrections.ts';
-import type { DemandMeter } from './demand-meter.ts';
-import type { FleetNews, FleetRequest } from './fleet-hooks.ts';
-import type { Holdings } from './holdings.ts';
+import { costsOf, placesOf } from './amounts.ts';
+import { requestsAhead } from './call-schedule.ts';
+import type { FleetHooks, FleetRequest } from './fleet-hooks.ts';
 import {
   type Demand,
   type ExchangeRequest,
-  type GrantReply,
-  MICRO,
-  type Plan,
   PROTOCOL,
   type SharedConfig,
   type Shortage,
 } from './protocol.ts';
+import type { WorkerAccount } from './worker-account.ts';
 
 /**
  * Shortages in which a worker gets no slots or bytes. `recovering`: the store has lost its state.
  */
 const WITHOUT_SLOTS: ReadonlySet<Shortage> = new Set(['slots', 'bytes', 'recovering']);
 
-/** The data from which a worker builds a call. */
-export interface CallFacts {
-  readonly worker: string;
-  readonly sequence: number;
-  /** Requests that were sent so far. */
-  readonly sent: number;
-  readonly config: SharedConfig;
-  /** Whether the store knows the configuration. */
-  readonly isConfigTold: boolean;
-  /** The last answer. */
-  readonly last: GrantReply | undefined;
-  readonly holdings: Holdings;
-  readonly meter: DemandMeter;
-  /** The first waiting request, if it is known. */
-  readonly head: FleetRequest | undefined;
-  /** How many requests wait, and how many are expected soon; 0 for a worker that leaves. */
-  readonly waiting: number;
-  readonly ahead: number;
-  readonly corrections: Told;
-  readonly news: FleetNews;
-  readonly isLeaving: boolean;
-}
-
-/** The length of a list of amounts: the limits, and the two learned rates. */
-export function placesOf(config: SharedConfig): number {
-  return config.limits.length + 2;
-}
-
-/** The cost of a request, by limit, the learned ones last. */
-export function costsOf(request: FleetRequest, plan: Plan | undefined): readonly number[] {
-  if (plan === undefined) return request.costs;
-  return [
-    ...request.costs,
-    plan.requestsPerHour > 0 ? MICRO : 0,
-    plan.tokensPerHour > 0 ? request.tokens : 0,
-  ];
-}
-
 /**
- * Builds the request of a call from these facts. Slots and bytes that the worker does not need are
- * returned with it.
+ * Builds the requests of a worker's calls, and remembers what the last one has stated: if the store
+ * did not take it over, the next request states it again.
  */
-export function exchangeRequest(facts: CallFacts): ExchangeRequest {
-  const { head, waiting, ahead, meter, last, news } = facts;
-  const { slots, bytes, credits } = facts.holdings;
-  const unused = credits.unused(placesOf(facts.config));
-  const headSlots = waiting > 0 ? (head?.slots ?? 1) : 0;
-  const headBytes = waiting > 0 ? (head?.bytes ?? 0) : 0;
-  const neededSlots = waiting === 0 ? 0 : headSlots + (waiting - 1) * meter.slots;
-  const neededBytes = waiting === 0 ? 0 : headBytes + (waiting - 1) * meter.bytes;
-  // If other workers wait for slots, none is kept for requests expected soon.
-  const aheadSlots = last?.contested === 1 ? 0 : ahead * meter.slots;
-  const heldSlots = slots.keep(neededSlots + aheadSlots);
-  // The store lets a request above the whole budget go only while no bytes are held.
-  const isAboveAll = headBytes > facts.config.bytes;
-  const heldBytes = bytes.keep(isAboveAll ? 0 : neededBytes + ahead * meter.bytes);
-  const wantedSlots = Math.max(0, neededSlots - slots.free);
-  const wantedBytes = Math.max(0, neededBytes + ahead * meter.bytes - bytes.free);
-  return {
-    protocol: PROTOCOL,
-    worker: facts.worker,
-    sent: facts.sent,
-    sequence: facts.sequence,
-    run: last?.run ?? 0,
-    workers: last?.workers ?? 0,
-    epoch: last?.epoch ?? 0,
-    ...(facts.isConfigTold ? {} : { config: facts.config }),
-    slots: heldSlots,
-    alone: 0,
-    wantedSlots,
-    headSlots: Math.max(0, headSlots - slots.free),
-    spareSlots: Math.max(0, neededSlots + aheadSlots - slots.free - wantedSlots),
-    bytes: heldBytes,
-    wantedBytes,
-    headBytes: Math.max(0, headBytes - bytes.free),
-    unused,
-    settled: facts.corrections.settled,
-    returned: facts.corrections.returned,
-    demand: facts.isLeaving ? [] : demandOf(facts, unused),
-    closed: news.closed,
-    throttled: news.throttled,
-    broken: news.broken,
-    ...news.lesson,
-    leaves: facts.isLeaving ? 1 : 0,
-  };
+export class ExchangeRequestBuilder {
+  /** The last request. */
+  last: ExchangeRequest | undefined = undefined;
+  /** The number of requests so far. */
+  count = 0;
+  /** Whether the store knows the configuration. */
+  isConfigTold = false;
+  private readonly worker: string;
+  private readonly account: WorkerAccount;
+  private readonly hooks: Pick<FleetHooks, 'waiting' | 'news'>;
+  /** The configuration of the last request. */
+  private config: SharedConfig | undefined = undefined;
+
+  constructor(worker: string, account: WorkerAccount, hooks: Pick<FleetHooks, 'waiting' | 'news'>) {
+    this.worker = worker;
+    this.account = account;
+    this.hooks = hooks;
+  }
+
+  /** Whether the limits have changed since the last request. */
+  get isOutdated(): boolean {
+    return this.account.config !== this.config;
+  }
+
+  /**
+   * Builds the request of a call. Slots and bytes that the worker does not need are returned with
+   * it.
+   * @param head the first waiting request, if it is known
+   */
+  build(head: FleetRequest | undefined, isLeaving: boolean, now: number): ExchangeRequest {
+    const { account, hooks } = this;
+    const { meter, sent, last, config } = account;
+    const isSending = sent > (this.last?.sent ?? 0);
+    this.count += 1;
+    // A request that arrives just now is not in the queue yet.
+    const waiting = isLeaving ? 0 : Math.max(hooks.waiting(), head === undefined ? 0 : 1);
+    const ahead = isLeaving || !isSending ? 0 : requestsAhead(meter);
+    const corrections = account.takeCorrections();
+    const news = hooks.news(now);
+    const { slots, bytes, credits } = account.holdings;
+    const unused = credits.unused(placesOf(config));
+    const headSlots = waiting > 0 ? (head?.slots ?? 1) : 0;
+    const headBytes = waiting > 0 ? (head?.bytes ?? 0) : 0;
+    const neededSlots = waiting === 0 ? 0 : headSlots + (waiting - 1) * meter.slots;
+    const neededBytes = waiting === 0 ? 0 : headBytes + (waiting - 1) * meter.bytes;
+    // If other workers wait for slots, none is kept for requests expected soon.
+    const aheadSlots = last?.contested === 1 ? 0 : ahead * meter.slots;
+    const heldSlots = slots.keep(neededSlots + aheadSlots);
+    // The store lets a request above the whole budget go only while no bytes are held.
+    const isAboveAll = headBytes > config.bytes;
+    const heldBytes = bytes.keep(isAboveAll ? 0 : neededBytes + ahead * meter.bytes);
+    const wantedSlots = Math.max(0, neededSlots - slots.free);
+    const wantedBytes = Math.max(0, neededBytes + ahead * meter.bytes - bytes.free);
+    this.config = config;
+    this.last = {
+      protocol: PROTOCOL,
+      worker: this.worker,
+      sent,
+      sequence: this.count,
+      run: last?.run ?? 0,
+      workers: last?.workers ?? 0,
+      epoch: last?.epoch ?? 0,
+      ...(this.isConfigTold ? {} : { config }),
+      slots: heldSlots,
+      alone: 0,
+      wantedSlots,
+      headSlots: Math.max(0, headSlots - slots.free),
+      spareSlots: Math.max(0, neededSlots + aheadSlots - slots.free - wantedSlots),
+      bytes: heldBytes,
+      wantedBytes,
+      headBytes: Math.max(0, headBytes - bytes.free),
+      unused,
+      settled: corrections.settled,
+      returned: corrections.returned,
+      demand: demandOf(account, head, waiting, ahead, unused),
+      closed: news.closed,
+      throttled: news.throttled,
+      broken: news.broken,
+      ...news.lesson,
+      leaves: isLeaving ? 1 : 0,
+    };
+    return this.last;
+  }
+
+  /**
+   * The request of a repeated call. A worker that goes on alone states the most that it may hold
+   * before the reply, not what it held when it made the call.
+   */
+  repeated(request: ExchangeRequest): ExchangeRequest {
+    if (!this.account.isAlone) return request;
+    this.last = { ...request, alone: 1, ...this.account.most };
+    return this.last;
+  }
+
+  /** The store did not apply the corrections of the last request: the next one states them again. */
+  untold(): void {
+    // Under other limits the amounts have other positions.
+    if (this.last !== undefined && !this.isOutdated) this.account.untold(this.last);
+  }
 }
 
 /** The costs of the requests that wait, and of those expected before the next call. */
-function demandOf(facts: CallFacts, unused: readonly number[]): Demand[] {
-  const { waiting, ahead, meter, head, last, holdings } = facts;
+function demandOf(
+  { meter, last, holdings, config }: WorkerAccount,
+  head: FleetRequest | undefined,
+  waiting: number,
+  ahead: number,
+  unused: readonly number[],
+): Demand[] {
   if (waiting + ahead === 0) return [];
   const headCosts = head && costsOf(head, last?.plan);
   const costs = headCosts === undefined || meter.costs.length > 0 ? meter.costs : headCosts;
@@ -122,7 +142,7 @@ function demandOf(facts: CallFacts, unused: readonly number[]): Demand[] {
     covered = 0;
   }
   const list: Demand[] = [];
-  const places = facts.config.limits.length;
+  const places = config.limits.length;
   // Requests that wait for slots need no rate grant yet.
   const isHeldBack = WITHOUT_SLOTS.has(last?.why ?? '');
   const sendable = isHeldBack ? Math.min(waiting, Math.max(1, holdings.slots.held)) : waiting;

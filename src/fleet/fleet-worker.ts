@@ -1,15 +1,9 @@
 import type { Clock } from '../util/clock.ts';
-import { CallSchedule, requestsAhead } from './call-schedule.ts';
-import { exchangeRequest } from './exchange-request.ts';
+import { CallSchedule } from './call-schedule.ts';
+import { ExchangeRequestBuilder } from './exchange-request.ts';
 import type { FleetHooks, FleetRequest, FleetSnapshot } from './fleet-hooks.ts';
 import { fleetSnapshot } from './fleet-reports.ts';
-import {
-  type ExchangeReply,
-  type ExchangeRequest,
-  type GrantReply,
-  PROTOCOL,
-  type SharedConfig,
-} from './protocol.ts';
+import { type ExchangeReply, type GrantReply, PROTOCOL, type SharedConfig } from './protocol.ts';
 import { DEFAULT_TTL_MS, type StoreCalls, StoreProtocolError } from './shared-store.ts';
 import { StoreCaller } from './store-caller.ts';
 import { WorkerAccount } from './worker-account.ts';
@@ -27,14 +21,11 @@ export class FleetWorker {
   private readonly clock: Clock;
   private readonly hooks: FleetHooks;
   private readonly caller: StoreCaller;
+  private readonly requests: ExchangeRequestBuilder;
   private readonly schedule: CallSchedule;
   private readonly ttlMs: number;
-  private isConfigTold = false;
-  private sequence = 0;
-  /** The last call. */
-  private told: ExchangeRequest | undefined = undefined;
-  private toldConfig: SharedConfig | undefined = undefined;
-  private toldExpiries = 0;
+  /** How often the lease had expired at the last call. */
+  private expiries = 0;
   /** The first request that could not pass. */
   private head: FleetRequest | undefined = undefined;
   /** Whether the first request could pass at the last check: then only other limits hold it. */
@@ -55,10 +46,11 @@ export class FleetWorker {
       answered: (reply, sentAt, now) => this.answered(reply, sentAt, now),
       lost: (error, now) => this.lost(error, now),
       back: (awayMs, now) => this.back(awayMs, now),
-      repeated: (request) => this.repeated(request),
+      repeated: (request) => this.requests.repeated(request),
       called: (tookMs, isAnswered, now) => this.called(tookMs, isAnswered, now),
       isAwaited: () => this.hooks.waiting() > 0,
     });
+    this.requests = new ExchangeRequestBuilder(this.name, this.account, hooks);
     const call = () => this.exchange();
     this.schedule = new CallSchedule(this.account, hooks, this.ttlMs, clock, call);
   }
@@ -123,19 +115,19 @@ export class FleetWorker {
   /** The limits of this limiter have changed. The newest limits apply to all workers. */
   configure(config: SharedConfig): void {
     this.adopt(config);
-    this.isConfigTold = false;
+    this.requests.isConfigTold = false;
     const now = this.clock.now();
     if (this.account.isAlone) this.account.goAlone(now, now + this.ttlMs);
-    if (this.sequence > 0) this.urge();
+    if (this.requests.count > 0) this.urge();
   }
 
   /** Gives everything back. Results of requests in flight are no longer reported. */
   close(): void {
     this.isClosed = true;
     this.schedule.cancel();
-    if (this.sequence === 0 || this.refusal !== undefined) return;
+    if (this.requests.count === 0 || this.refusal !== undefined) return;
     this.account.returnAll();
-    this.caller.end(this.request(this.clock.now()));
+    this.caller.end(this.requests.build(this.head, true, this.clock.now()));
   }
 
   snapshot(): FleetSnapshot {
@@ -153,7 +145,7 @@ export class FleetWorker {
   }
 
   private setTimer(now: number): void {
-    if (this.isClosed || this.caller.isBusy || this.sequence === 0) return;
+    if (this.isClosed || this.caller.isBusy || this.requests.count === 0) return;
     this.schedule.setTimer(now);
   }
 
@@ -162,12 +154,13 @@ export class FleetWorker {
     if (this.caller.isBusy || this.isClosed || this.refusal !== undefined) return;
     const now = this.clock.now();
     // Lets a due request pass first: after a late timer, the call would return its grant as late.
-    const { head, sequence } = this;
+    const { head, requests } = this;
+    const { count } = requests;
     const isDue = head !== undefined && this.account.waitMs(head, now) === 0;
     if (isDue && this.hooks.waiting() > 0) {
       this.hooks.changed();
       // The hook has made a call, or closed the worker.
-      if (this.sequence !== sequence || this.isClosed) return;
+      if (requests.count !== count || this.isClosed) return;
     }
     this.schedule.cancel();
     if (!isAsking && this.hooks.waiting() === 0) this.head = undefined;
@@ -175,37 +168,11 @@ export class FleetWorker {
     meter.look(now);
     holdings.expire(now);
     const hasReturned = this.account.returnUnused(now);
-    if (hasReturned || this.toldExpiries !== holdings.expiries) this.isServed = false;
-    const request = this.request(now);
-    this.told = request;
-    this.toldConfig = this.account.config;
-    this.toldExpiries = holdings.expiries;
+    if (hasReturned || this.expiries !== holdings.expiries) this.isServed = false;
+    this.expiries = holdings.expiries;
+    const request = requests.build(this.head, false, now);
     this.schedule.called(this.head, now);
     this.caller.call(request);
-  }
-
-  private request(now: number): ExchangeRequest {
-    const { account, hooks, head, isClosed } = this;
-    const { meter, sent } = account;
-    const isSending = sent > (this.told?.sent ?? 0);
-    this.sequence += 1;
-    return exchangeRequest({
-      worker: this.name,
-      sequence: this.sequence,
-      sent,
-      config: account.config,
-      isConfigTold: this.isConfigTold,
-      last: account.last,
-      holdings: account.holdings,
-      meter,
-      head,
-      // A request that arrives just now is not in the queue yet.
-      waiting: isClosed ? 0 : Math.max(hooks.waiting(), head === undefined ? 0 : 1),
-      ahead: isClosed || !isSending ? 0 : requestsAhead(meter),
-      corrections: account.takeCorrections(),
-      news: hooks.news(now),
-      isLeaving: isClosed,
-    });
   }
 
   private answered(reply: ExchangeReply, sentAt: number, now: number): void {
@@ -215,8 +182,8 @@ export class FleetWorker {
       return;
     }
     if (reply.status === 'config') {
-      this.isConfigTold = false;
-      this.untold();
+      this.requests.isConfigTold = false;
+      this.requests.untold();
       if (this.account.last !== undefined) this.account.forgetCharges();
       // A store within the process replies before the request has entered the queue.
       this.exchange(true);
@@ -245,17 +212,18 @@ export class FleetWorker {
     const { account } = this;
     const { last: before, holdings } = account;
     const hasForgotten = before !== undefined && answer.run !== before.run;
-    if (answer.config !== undefined && this.told?.config === undefined) this.untold();
+    if (answer.config !== undefined && this.requests.last?.config === undefined)
+      this.requests.untold();
     if (hasForgotten) {
       account.forgetCharges();
       // The store keeps room for this worker until it calls again.
       this.schedule.hasChanged = true;
     }
     // If the limits changed during the call, the next call sends them.
-    const hasOthers = account.config !== this.toldConfig;
+    const hasOthers = this.requests.isOutdated;
     const reply = hasOthers ? withoutRates(answer) : answer;
     if (hasOthers) this.schedule.hasChanged = true;
-    else this.isConfigTold = true;
+    else this.requests.isConfigTold = true;
     account.heard(reply, now);
     holdings.renew(sentAt + this.ttlMs / 2);
     if (reply.config !== undefined) this.meet(reply.config, now);
@@ -269,13 +237,6 @@ export class FleetWorker {
     const isNews = reply.why !== (before?.why ?? '') || reply.amounts.some((amount) => amount > 0);
     if (isNews || hasOthers || holdings.slots.free > 0 || holdings.bytes.free > 0)
       this.hooks.changed();
-  }
-
-  /** The store did not apply the corrections of the last call: the next call sends them again. */
-  private untold(): void {
-    const { told, account } = this;
-    // Under other limits the amounts have other positions.
-    if (told !== undefined && account.config === this.toldConfig) account.untold(told);
   }
 
   /** Takes over the configuration of the store, if another worker has set it. */
@@ -294,16 +255,6 @@ export class FleetWorker {
   private called(tookMs: number, isAnswered: boolean, now: number): void {
     this.hooks.called(tookMs, isAnswered);
     if (!isAnswered && this.account.stayAlone(now)) this.hooks.changed();
-  }
-
-  /**
-   * The request of a repeated call. A worker that goes on alone states the most that it may hold
-   * before the reply, not what it held when it made the call.
-   */
-  private repeated(request: ExchangeRequest): ExchangeRequest {
-    if (!this.account.isAlone) return request;
-    this.told = { ...request, alone: 1, ...this.account.most };
-    return this.told;
   }
 
   private lost(error: Error, now: number): void {

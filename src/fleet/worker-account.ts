@@ -1,6 +1,6 @@
+import { costsOf, placesOf } from './amounts.ts';
 import { Corrections, type Told } from './corrections.ts';
 import { DemandMeter } from './demand-meter.ts';
-import { costsOf, placesOf } from './exchange-request.ts';
 import type { FleetRequest } from './fleet-hooks.ts';
 import { Holdings } from './holdings.ts';
 import { LocalShare } from './local-share.ts';
