@@ -6,7 +6,7 @@ import {
   type RequestCost,
   type Time,
 } from '../policies/policy.ts';
-import type { Reservation } from '../policies/rate-limit/limit-set.ts';
+import type { Reservation } from '../policies/rate-limit/reservation.ts';
 import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
 import type { FleetRequest } from './fleet-hooks.ts';
 import type { FleetWorker } from './fleet-worker.ts';

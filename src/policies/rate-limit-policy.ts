@@ -9,10 +9,11 @@ import {
   type Time,
 } from './policy.ts';
 import type { LimitChanges } from './rate-limit/limit-changes.ts';
-import type { Costs, RateLimitUsage, Reservation } from './rate-limit/limit-set.ts';
+import type { Costs, RateLimitUsage } from './rate-limit/limit-set.ts';
 import { UnknownLimitError } from './rate-limit/rate-limit.ts';
 import type { RateLimits } from './rate-limit/rate-limits.ts';
 import { Reopening } from './rate-limit/reopening.ts';
+import type { Reservation } from './rate-limit/reservation.ts';
 
 /** What happens to a request that does not fit a rate limit. */
 export type OnLimit = 'wait' | 'fail';

@@ -79,6 +79,26 @@ export class LimitSet {
     return this.limits.find(({ rule }) => rule.name === name);
   }
 
+  /** The index of the limit that lets these costs pass last; -1: all limits let them pass now. */
+  bindingIndex(costs: Costs, now: number): number {
+    let binding = -1;
+    let latest = now;
+    for (let index = 0; index < this.limits.length; index += 1) {
+      const readyAt = this.readyAt(index, costs, now);
+      if (readyAt > latest) {
+        latest = readyAt;
+        binding = index;
+      }
+    }
+    return binding;
+  }
+
+  /** When these costs fit the limit at this index. */
+  readyAt(index: number, costs: Costs, now: number): number {
+    const { rule, state } = this.limits[index] as NamedLimit;
+    return state.readyAt(rule.charge === 'actual' ? 0 : (costs[index] as number), now);
+  }
+
   /** Adds and removes limits; those that stay keep their used amounts. */
   changed(added: readonly LimitRule[], removed: readonly string[], now: number): LimitSet {
     const kept = this.limits.filter(({ rule }) => !removed.includes(rule.name));
@@ -93,44 +113,6 @@ export function startOf(rule: LimitRule, now: number): NamedLimit {
   const missing = Math.ceil(rule.maxCost - rule.initial);
   if (missing > 0) state.charge(missing, now);
   return { rule, state };
-}
-
-/** The id of a charge that was not made. */
-export const NOTHING = -1;
-
-/** The charges of a request. It ends with the first `settle` or `refund`. */
-export class Reservation {
-  /** @internal The limits that were charged; undefined when it has ended. */
-  owner: LimitSet | undefined;
-  /** @internal the expected costs of the request */
-  readonly costs: Costs;
-  /** The ids for the first two limits, without an array: most requests have no more. */
-  private first = NOTHING;
-  private second = NOTHING;
-  private others: number[] | undefined = undefined;
-
-  /** @internal */
-  constructor(owner: LimitSet, costs: Costs) {
-    this.owner = owner;
-    this.costs = costs;
-  }
-
-  /** @internal the id of the charge for the limit at this index, or `NOTHING` */
-  markAt(index: number): number {
-    if (index === 0) return this.first;
-    if (index === 1) return this.second;
-    return this.others?.[index - 2] ?? NOTHING;
-  }
-
-  /** @internal */
-  setMark(index: number, mark: number): void {
-    if (index === 0) this.first = mark;
-    else if (index === 1) this.second = mark;
-    else {
-      this.others ??= [];
-      this.others[index - 2] = mark;
-    }
-  }
 }
 
 /** The state of one limit, in its own unit and in milliseconds. */

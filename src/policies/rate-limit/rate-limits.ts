@@ -4,9 +4,7 @@ import {
   type Costs,
   LimitSet,
   type NamedLimit,
-  NOTHING,
   type RateLimitUsage,
-  Reservation,
   startOf,
 } from './limit-set.ts';
 import { waitUntil } from './limit-state.ts';
@@ -18,6 +16,7 @@ import {
   RateLimitExceededError,
   UnknownLimitError,
 } from './rate-limit.ts';
+import { Reservation } from './reservation.ts';
 import { Quota } from './token-bucket.ts';
 
 /** The binding limit, the request's cost of it, and when it would fit. */
@@ -124,13 +123,13 @@ export class RateLimits {
    */
   wait(costs: Costs, now: number): number {
     const at = this.advance(now);
-    const index = this.bindingIndex(costs, at);
-    return index < 0 ? 0 : waitUntil(this.readyAt(index, costs, at), now);
+    const index = this.set.bindingIndex(costs, at);
+    return index < 0 ? 0 : waitUntil(this.set.readyAt(index, costs, at), now);
   }
 
   /** The limit with the longest wait; undefined if none needs a wait. */
   binding(costs: Costs, now: number): string | undefined {
-    return this.limits[this.bindingIndex(costs, this.advance(now))]?.rule.name;
+    return this.limits[this.set.bindingIndex(costs, this.advance(now))]?.rule.name;
   }
 
   /**
@@ -139,10 +138,10 @@ export class RateLimits {
    */
   shortage(costs: Costs, now: number): Shortage | undefined {
     const at = this.advance(now);
-    const index = this.bindingIndex(costs, at);
+    const index = this.set.bindingIndex(costs, at);
     const limit = this.limits[index];
     if (limit === undefined) return undefined;
-    const retryAfterMs = waitUntil(this.readyAt(index, costs, at), now);
+    const retryAfterMs = waitUntil(this.set.readyAt(index, costs, at), now);
     const available = limit.state.available(at);
     return { limit: limit.rule.name, cost: costs[index] as number, available, retryAfterMs };
   }
@@ -205,7 +204,7 @@ export class RateLimits {
     if (this.hasActual || (reservation.owner !== this.set && reservation.owner !== undefined)) {
       return false;
     }
-    reservation.owner = undefined;
+    reservation.end();
     return true;
   }
 
@@ -223,17 +222,7 @@ export class RateLimits {
     const { costs, owner } = reservation;
     if (owner === undefined || !owner.isOf(this)) return false;
     const amounts = actual === undefined ? costs : owner.table.replaced(costs, actual, 'actual');
-    reservation.owner = undefined;
-    const at = this.advance(now);
-    for (let index = 0; index < costs.length; index += 1) {
-      const { rule, state } = owner.limits[index] as NamedLimit;
-      if (rule.charge === 'upfront') continue;
-      const mark = reservation.markAt(index);
-      const charged = mark === NOTHING ? 0 : (costs[index] as number);
-      const more = (amounts[index] as number) - charged;
-      if (more > 0) state.charge(more, at);
-      else if (more < 0) state.giveBack(-more, mark, at);
-    }
+    reservation.settle(amounts, this.advance(now));
     return true;
   }
 
@@ -245,14 +234,7 @@ export class RateLimits {
   refund(reservation: Reservation, now: number): boolean {
     const { owner } = reservation;
     if (owner === undefined || !owner.isOf(this)) return false;
-    reservation.owner = undefined;
-    const at = this.advance(now);
-    for (let index = 0; index < reservation.costs.length; index += 1) {
-      const mark = reservation.markAt(index);
-      if (mark === NOTHING) continue;
-      const cost = reservation.costs[index] as number;
-      (owner.limits[index] as NamedLimit).state.giveBack(cost, mark, at);
-    }
+    reservation.refund(this.advance(now));
     return true;
   }
 
@@ -322,24 +304,6 @@ export class RateLimits {
   private advance(now: number): number {
     if (now > this.now) this.now = now;
     return this.now;
-  }
-
-  private bindingIndex(costs: Costs, at: number): number {
-    let binding = -1;
-    let latest = at;
-    for (let index = 0; index < this.limits.length; index += 1) {
-      const readyAt = this.readyAt(index, costs, at);
-      if (readyAt > latest) {
-        latest = readyAt;
-        binding = index;
-      }
-    }
-    return binding;
-  }
-
-  private readyAt(index: number, costs: Costs, at: number): number {
-    const { rule, state } = this.limits[index] as NamedLimit;
-    return state.readyAt(rule.charge === 'actual' ? 0 : (costs[index] as number), at);
   }
 }
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import type { Reservation } from '../../../src/policies/rate-limit/limit-set.ts';
 import type {
   RateLimit,
   RateLimitAlgorithm,
   RateLimitCharge,
 } from '../../../src/policies/rate-limit/rate-limit.ts';
 import { RateLimits } from '../../../src/policies/rate-limit/rate-limits.ts';
+import type { Reservation } from '../../../src/policies/rate-limit/reservation.ts';
 
 /** Something that happens to limits. Requests that were let in are meant by a number, modulo. */
 export type Step =
