@@ -1,12 +1,13 @@
 import type { Verdict } from '../model/feedback.ts';
 import type { GateKind } from '../model/outcome.ts';
-import type { AdaptationReason, Emit } from '../model/policy-events.ts';
+import type { Emit } from '../model/policy-events.ts';
 import { FirstAttempts } from './adaptive-rate/first-attempts.ts';
 import { RateLearner } from './adaptive-rate/rate-learner.ts';
 import { NOTHING_KNOWN, type RateSnapshot } from './adaptive-rate/rate-snapshot.ts';
 import type { Sending } from './adaptive-rate/sending.ts';
 import type { HardLimits } from './adaptive-rate/unit-rates.ts';
 import type { CompletedAttempt, Policy, RequestCost, Time } from './policy.ts';
+import { RateEvents } from './rate-events.ts';
 
 /** The rate and the concurrency limit in force. */
 export interface AdaptiveRateSnapshot extends RateSnapshot {
@@ -35,9 +36,6 @@ export interface RateSurroundings {
   readonly emit: Emit;
 }
 
-/** A change of the rate by at least this share is reported. */
-const DRIFT = 0.1;
-
 /** How long after a rejection the learned state is kept without requests. */
 const LEARNED_FOR_MS = 60_000;
 
@@ -48,6 +46,7 @@ const LEARNED_FOR_MS = 60_000;
  */
 export class AdaptiveRatePolicy implements Policy<RateCharge> {
   private readonly around: RateSurroundings;
+  private readonly events: RateEvents;
   private learner: RateLearner | undefined = undefined;
   /** The attempts in flight when it woke up, by charge. */
   private readonly early = new Map<number, Sending>();
@@ -67,11 +66,10 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   private adaptedAt: number | undefined = undefined;
   /** The source of a rate that is learned elsewhere; undefined: this policy learns it. */
   private elsewhere: ((now: number) => RateSnapshot) | undefined = undefined;
-  /** The rate that was reported last. */
-  private toldPerSecond = Number.POSITIVE_INFINITY;
 
   constructor(around: RateSurroundings) {
     this.around = around;
+    this.events = new RateEvents(around.emit);
     this.maxLimit = around.maxLimit;
     this._limit = Math.min(around.startLimit, around.maxLimit);
   }
@@ -183,10 +181,8 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     }
     const now = time.now();
     const learner = this.learner ?? this.wake();
-    const sending = typeof charge === 'number' ? this.early.get(charge) : charge;
-    // It was sent too long before the first rejection to be remembered.
+    const sending = this.sendingOf(charge);
     if (sending === undefined) return;
-    if (typeof charge === 'number') this.early.delete(charge);
     const from = learner.perSecond;
     this.ended(learner, sending, completed, now);
     this.lookAt(learner, from, now);
@@ -247,8 +243,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
 
   /** The end of a window was later than expected: the rejection shows nothing about the rate. */
   private endTest(charge: RateCharge, time: Time): void {
-    const sending = typeof charge === 'number' ? this.early.get(charge) : charge;
-    if (typeof charge === 'number') this.early.delete(charge);
+    const sending = this.sendingOf(charge);
     if (sending !== undefined) this.learner?.withdrawn(sending, true, time.now());
     else if (typeof charge === 'number') this.first.ended(charge, this.inFlight === 0);
   }
@@ -260,6 +255,17 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     this.first.ended(charge, this.inFlight === 0);
     if (!this.isOpening || !isSent) return;
     if (this.first.answered(charge, time.now())) this.setLimit(this._limit + 1);
+  }
+
+  /**
+   * The attempt of a charge; undefined: the policy sleeps, or the attempt was sent too long before
+   * the first rejection to be remembered.
+   */
+  private sendingOf(charge: RateCharge): Sending | undefined {
+    if (typeof charge !== 'number') return charge;
+    const sending = this.early.get(charge);
+    this.early.delete(charge);
+    return sending;
   }
 
   private wake(): RateLearner {
@@ -309,61 +315,29 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   }
 
   /**
-   * Emits events for changes.
+   * Applies the learned limit, and emits events for changes.
    * @param fromPerSecond the rate before
    * @returns whether it emitted any: a listener may have sent requests
    */
   private lookAt(learner: RateLearner, fromPerSecond: number, now: number): boolean {
+    const { events } = this;
     const hasAdapted = this.adaptedAt !== learner.measuredAt;
     this.adaptedAt = learner.measuredAt;
     if (hasAdapted) {
-      const to = learner.measuredPerSecond ?? fromPerSecond;
-      this.toldPerSecond = to;
-      this.around.emit({
-        kind: 'rateAdapted',
-        at: now,
-        reason: 'rejected',
-        from: fromPerSecond,
-        to,
-      });
+      events.measured(fromPerSecond, learner.measuredPerSecond ?? fromPerSecond, now);
     }
-    const hasDrifted = !hasAdapted && this.hasDrifted(learner.perSecond);
-    if (hasDrifted) {
-      const from = this.toldPerSecond;
-      const to = learner.perSecond;
-      const { origin } = learner;
-      const isTold = origin === 'headers' || origin === 'limit';
-      const reason = isTold ? origin : to > from ? 'accepted' : 'estimate';
-      this.toldPerSecond = to;
-      this.around.emit({ kind: 'rateAdapted', at: now, reason, from, to });
-    }
+    const hasDrifted = !hasAdapted && events.drifted(learner, now);
     const limit = Math.min(this.maxLimit, learner.limit ?? this.maxLimit);
-    const hasMoved = limit !== this._limit;
+    const from = this._limit;
+    const hasMoved = limit !== from;
     if (hasMoved) {
-      const from = this._limit;
       this.setLimit(limit);
-      this.around.emit({
-        kind: 'limitAdapted',
-        at: now,
-        reason: reasonOf(from, limit),
-        from,
-        to: limit,
-      });
+      events.limited(from, limit, now);
     }
     const hasTurned = this.wasOut !== learner.isOut;
     this.wasOut = learner.isOut;
-    if (hasTurned) {
-      const kind = learner.isOut ? 'outageStarted' : 'outageEnded';
-      this.around.emit({ kind, at: now, reason: 'rejected' });
-    }
+    if (hasTurned) events.outage(learner.isOut, now);
     return hasAdapted || hasDrifted || hasMoved || hasTurned;
-  }
-
-  /** Whether the rate differs from the one reported last by at least a tenth. */
-  private hasDrifted(perSecond: number): boolean {
-    const told = this.toldPerSecond;
-    if (perSecond === told || perSecond === Number.POSITIVE_INFINITY) return false;
-    return Math.abs(perSecond - told) >= DRIFT * Math.min(perSecond, told);
   }
 
   private setLimit(limit: number): void {
@@ -375,8 +349,4 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
 /** Whether an answer is a 429 that reports no limits. */
 function isBareRejection(verdict: Verdict | undefined): boolean {
   return verdict?.kind === 'throttled' && verdict.limits === undefined;
-}
-
-function reasonOf(from: number, to: number): AdaptationReason {
-  return to < from ? 'rejected' : 'accepted';
 }

@@ -1,46 +1,27 @@
-import type { AdaptationReason, PolicyEvent } from '../../model/policy-events.ts';
+import type { PolicyEvent } from '../../model/policy-events.ts';
+import { RateEvents } from '../../policies/rate-events.ts';
 import type { Plan } from '../protocol.ts';
 import { snapshotOfPlan } from './plan.ts';
-
-/** A change of the rate by this part causes an event. */
-const DRIFT = 0.1;
 
 /** Finds the changes of a plan that cause an event. All workers find the same ones. */
 export class PlanNews {
   private plan: Plan | undefined = undefined;
-  /** The rate of the last event. */
-  private toldPerSecond = Number.POSITIVE_INFINITY;
+  private found: PolicyEvent[] = [];
+  private readonly events = new RateEvents((event) => this.found.push(event));
 
   /** @param most the limit of requests in flight if the plan sets none */
-  changes(plan: Plan | undefined, most: number, at: number): PolicyEvent[] {
-    const before = this.plan;
+  changes(plan: Plan | undefined, most: number, at: number): readonly PolicyEvent[] {
+    const { plan: before, events } = this;
     this.plan = plan;
+    this.found = [];
     if (plan === undefined) return [];
-    const events: PolicyEvent[] = [];
-    const { perSecond: to, origin } = snapshotOfPlan(plan);
-    const from = this.toldPerSecond;
+    const rate = snapshotOfPlan(plan);
     const isMeasured = before !== undefined && plan.measured !== before.measured;
-    if (isMeasured || hasDrifted(from, to)) {
-      const isTold = origin === 'headers' || origin === 'limit';
-      const drift: AdaptationReason = isTold ? origin : to > from ? 'accepted' : 'estimate';
-      const reason = isMeasured ? 'rejected' : drift;
-      events.push({ kind: 'rateAdapted', at, reason, from, to });
-      this.toldPerSecond = to;
-    }
-    const [fromLimit, toLimit] = [before?.slots || most, plan.slots || most];
-    if (fromLimit !== toLimit) {
-      const reason = toLimit < fromLimit ? 'rejected' : 'accepted';
-      events.push({ kind: 'limitAdapted', at, reason, from: fromLimit, to: toLimit });
-    }
-    if (plan.isOut !== (before?.isOut ?? 0)) {
-      const kind = plan.isOut === 1 ? 'outageStarted' : 'outageEnded';
-      events.push({ kind, at, reason: 'rejected' });
-    }
-    return events;
+    if (isMeasured) events.measured(events.perSecond, rate.perSecond, at);
+    else events.drifted(rate, at);
+    const [from, to] = [before?.slots || most, plan.slots || most];
+    if (from !== to) events.limited(from, to, at);
+    if (plan.isOut !== (before?.isOut ?? 0)) events.outage(plan.isOut === 1, at);
+    return this.found;
   }
-}
-
-function hasDrifted(told: number, perSecond: number): boolean {
-  if (perSecond === told || perSecond === Number.POSITIVE_INFINITY) return false;
-  return Math.abs(perSecond - told) >= DRIFT * Math.min(perSecond, told);
 }

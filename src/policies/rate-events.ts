@@ -1,0 +1,48 @@
+import type { AdaptationReason, Emit } from '../model/policy-events.ts';
+import type { RateSnapshot } from './adaptive-rate/rate-snapshot.ts';
+
+/** A change of the rate by at least this share is reported. */
+const DRIFT = 0.1;
+
+/** Emits the changes of a learned rate, of its concurrency limit, and its outages. */
+export class RateEvents {
+  /** The rate that was reported last. */
+  perSecond = Number.POSITIVE_INFINITY;
+  private readonly emit: Emit;
+
+  constructor(emit: Emit) {
+    this.emit = emit;
+  }
+
+  /** The rate was measured again. */
+  measured(from: number, to: number, at: number): void {
+    this.adapted(from, to, 'rejected', at);
+  }
+
+  /** @returns whether the rate differs from the one reported last by a tenth, which is reported */
+  drifted(rate: Pick<RateSnapshot, 'perSecond' | 'origin'>, at: number): boolean {
+    const from = this.perSecond;
+    const to = rate.perSecond;
+    if (to === from || to === Number.POSITIVE_INFINITY) return false;
+    if (Math.abs(to - from) < DRIFT * Math.min(to, from)) return false;
+    const { origin } = rate;
+    const isTold = origin === 'headers' || origin === 'limit';
+    this.adapted(from, to, isTold ? origin : to > from ? 'accepted' : 'estimate', at);
+    return true;
+  }
+
+  /** The concurrency limit has moved. */
+  limited(from: number, to: number, at: number): void {
+    this.emit({ kind: 'limitAdapted', at, reason: to < from ? 'rejected' : 'accepted', from, to });
+  }
+
+  /** An outage has begun, or ended. */
+  outage(isOut: boolean, at: number): void {
+    this.emit({ kind: isOut ? 'outageStarted' : 'outageEnded', at, reason: 'rejected' });
+  }
+
+  private adapted(from: number, to: number, reason: AdaptationReason, at: number): void {
+    this.perSecond = to;
+    this.emit({ kind: 'rateAdapted', at, reason, from, to });
+  }
+}
