@@ -108,6 +108,27 @@ it('requests above the share of a worker that last longer than a lease come on t
   expect(workers.map(({ inFlight }) => inFlight)).toEqual([2, 2, 2, 2]);
 });
 
+it('a worker whose lease ended before it knew of the loss keeps its whole share as its requests end', async () => {
+  const { clock, workers } = fleet(8);
+  // Between calls, 250 ms apart, nothing changes: the lease ends before the next call is too slow.
+  for (const one of workers) {
+    one.send(1, 4 * TTL_MS);
+    one.send(1, 850);
+  }
+  await clock.advanceAsync(310);
+  for (const one of workers) one.way = 'kept';
+  await clock.advanceAsync(700);
+  expect(workers.map(({ inFlight }) => inFlight)).toEqual([1, 1, 1, 1]);
+  for (const one of workers) {
+    one.way = 'cut';
+    keepSending(one, 2, 40);
+  }
+  for (const ms of [2 * TTL_MS, 2 * TTL_MS]) {
+    await clock.advanceAsync(ms);
+    expect(workers.map(({ inFlight }) => inFlight)).toEqual([2, 2, 2, 2]);
+  }
+});
+
 it('workers that go on alone have no more in flight than all may, as they begin, and as they are back', async () => {
   const worker = fc.record({
     /**
