@@ -15,19 +15,19 @@ export interface Part {
 
 /** One time for all parts, read when the first of them asks, because reading a clock is slow. */
 class Moment implements Time {
-  private time: Time | undefined = undefined;
-  private at = 0;
+  #time: Time | undefined = undefined;
+  #at = 0;
 
   of(time: Time): this {
-    this.time = time;
+    this.#time = time;
     return this;
   }
 
   now(): number {
-    if (this.time === undefined) return this.at;
-    this.at = this.time.now();
-    this.time = undefined;
-    return this.at;
+    if (this.#time === undefined) return this.#at;
+    this.#at = this.#time.now();
+    this.#time = undefined;
+    return this.#at;
   }
 }
 
@@ -57,86 +57,86 @@ interface Charges {
 export class Composite implements Policy<Charges> {
   binding: GateKind = 'backoff';
   bindingLimit: string | undefined = undefined;
-  private readonly parts: readonly Part[];
-  private first: Part;
-  private second: Part;
-  private third: Part;
-  private fourth: Part;
-  private fifth: Part;
-  private sixth: Part;
-  private readonly moment = new Moment();
-  private refuser: Policy | undefined = undefined;
+  readonly #parts: readonly Part[];
+  #first: Part;
+  #second: Part;
+  #third: Part;
+  #fourth: Part;
+  #fifth: Part;
+  #sixth: Part;
+  readonly #moment = new Moment();
+  #refuser: Policy | undefined = undefined;
 
   /** @throws RangeError for more than six parts */
   constructor(parts: readonly Part[]) {
     const [first, second, third, fourth, fifth, sixth, ...more] = parts;
     if (more.length > 0) throw new RangeError(`\`parts\` must be at most 6, got ${parts.length}`);
-    this.parts = parts;
-    this.first = first ?? NO_PART;
-    this.second = second ?? NO_PART;
-    this.third = third ?? NO_PART;
-    this.fourth = fourth ?? NO_PART;
-    this.fifth = fifth ?? NO_PART;
-    this.sixth = sixth ?? NO_PART;
+    this.#parts = parts;
+    this.#first = first ?? NO_PART;
+    this.#second = second ?? NO_PART;
+    this.#third = third ?? NO_PART;
+    this.#fourth = fourth ?? NO_PART;
+    this.#fifth = fifth ?? NO_PART;
+    this.#sixth = sixth ?? NO_PART;
   }
 
   /** Removes a part. Its earlier charges are not given back to it. */
   retire(policy: Policy): void {
-    if (this.first.policy === policy) this.first = NO_PART;
-    if (this.second.policy === policy) this.second = NO_PART;
-    if (this.third.policy === policy) this.third = NO_PART;
-    if (this.fourth.policy === policy) this.fourth = NO_PART;
-    if (this.fifth.policy === policy) this.fifth = NO_PART;
-    if (this.sixth.policy === policy) this.sixth = NO_PART;
+    if (this.#first.policy === policy) this.#first = NO_PART;
+    if (this.#second.policy === policy) this.#second = NO_PART;
+    if (this.#third.policy === policy) this.#third = NO_PART;
+    if (this.#fourth.policy === policy) this.#fourth = NO_PART;
+    if (this.#fifth.policy === policy) this.#fifth = NO_PART;
+    if (this.#sixth.policy === policy) this.#sixth = NO_PART;
   }
 
   /** When time alone changes a part. */
   get nextChangeAt(): number {
     let at = Number.POSITIVE_INFINITY;
-    for (const { policy } of this.parts) at = Math.min(at, policy.nextChangeAt ?? at);
+    for (const { policy } of this.#parts) at = Math.min(at, policy.nextChangeAt ?? at);
     return at;
   }
 
   /** Makes the changes that are due. */
   advance(now: number): void {
-    for (const { policy } of this.parts) policy.advance?.(now);
+    for (const { policy } of this.#parts) policy.advance?.(now);
   }
 
   /** The longest wait that any part needs. After a refusal no other part is asked. */
   wait(demand: RequestCost, now: number): number {
     let waitMs = 0;
-    const first = this.first.policy.wait(demand, now);
-    if (first !== 0) waitMs = this.longer(this.first, first, waitMs);
+    const first = this.#first.policy.wait(demand, now);
+    if (first !== 0) waitMs = this.#longer(this.#first, first, waitMs);
     if (waitMs === REFUSED) return REFUSED;
-    const second = this.second.policy.wait(demand, now);
-    if (second !== 0) waitMs = this.longer(this.second, second, waitMs);
+    const second = this.#second.policy.wait(demand, now);
+    if (second !== 0) waitMs = this.#longer(this.#second, second, waitMs);
     if (waitMs === REFUSED) return REFUSED;
-    const third = this.third.policy.wait(demand, now);
-    if (third !== 0) waitMs = this.longer(this.third, third, waitMs);
+    const third = this.#third.policy.wait(demand, now);
+    if (third !== 0) waitMs = this.#longer(this.#third, third, waitMs);
     if (waitMs === REFUSED) return REFUSED;
-    const fourth = this.fourth.policy.wait(demand, now);
-    if (fourth !== 0) waitMs = this.longer(this.fourth, fourth, waitMs);
+    const fourth = this.#fourth.policy.wait(demand, now);
+    if (fourth !== 0) waitMs = this.#longer(this.#fourth, fourth, waitMs);
     if (waitMs === REFUSED) return REFUSED;
-    const fifth = this.fifth.policy.wait(demand, now);
-    if (fifth !== 0) waitMs = this.longer(this.fifth, fifth, waitMs);
+    const fifth = this.#fifth.policy.wait(demand, now);
+    if (fifth !== 0) waitMs = this.#longer(this.#fifth, fifth, waitMs);
     if (waitMs === REFUSED) return REFUSED;
-    const sixth = this.sixth.policy.wait(demand, now);
-    return sixth === 0 ? waitMs : this.longer(this.sixth, sixth, waitMs);
+    const sixth = this.#sixth.policy.wait(demand, now);
+    return sixth === 0 ? waitMs : this.#longer(this.#sixth, sixth, waitMs);
   }
 
   refusal(demand: RequestCost, now: number): Error {
-    const error = this.refuser?.refusal?.(demand, now);
+    const error = this.#refuser?.refusal?.(demand, now);
     return error ?? new TypeError('nothing has refused this request');
   }
 
   take(demand: RequestCost, now: number): Charges {
     return {
-      first: this.first.policy.take(demand, now),
-      second: this.second.policy.take(demand, now),
-      third: this.third.policy.take(demand, now),
-      fourth: this.fourth.policy.take(demand, now),
-      fifth: this.fifth.policy.take(demand, now),
-      sixth: this.sixth.policy.take(demand, now),
+      first: this.#first.policy.take(demand, now),
+      second: this.#second.policy.take(demand, now),
+      third: this.#third.policy.take(demand, now),
+      fourth: this.#fourth.policy.take(demand, now),
+      fifth: this.#fifth.policy.take(demand, now),
+      sixth: this.#sixth.policy.take(demand, now),
     };
   }
 
@@ -146,13 +146,13 @@ export class Composite implements Policy<Charges> {
     ended: CompletedAttempt,
     at: Time,
   ): void {
-    const time = this.moment.of(at);
-    if (sixth !== 0) this.sixth.policy.giveBack(sixth, ended, time);
-    if (fifth !== 0) this.fifth.policy.giveBack(fifth, ended, time);
-    if (fourth !== 0) this.fourth.policy.giveBack(fourth, ended, time);
-    if (third !== 0) this.third.policy.giveBack(third, ended, time);
-    if (second !== 0) this.second.policy.giveBack(second, ended, time);
-    if (first !== 0) this.first.policy.giveBack(first, ended, time);
+    const time = this.#moment.of(at);
+    if (sixth !== 0) this.#sixth.policy.giveBack(sixth, ended, time);
+    if (fifth !== 0) this.#fifth.policy.giveBack(fifth, ended, time);
+    if (fourth !== 0) this.#fourth.policy.giveBack(fourth, ended, time);
+    if (third !== 0) this.#third.policy.giveBack(third, ended, time);
+    if (second !== 0) this.#second.policy.giveBack(second, ended, time);
+    if (first !== 0) this.#first.policy.giveBack(first, ended, time);
   }
 
   snapshot(): object {
@@ -160,8 +160,8 @@ export class Composite implements Policy<Charges> {
   }
 
   /** The longer of a wait and a part's answer; notes the binding part. */
-  private longer({ policy, kind }: Part, answer: number, waitMs: number): number {
-    if (answer === REFUSED) this.refuser = policy;
+  #longer({ policy, kind }: Part, answer: number, waitMs: number): number {
+    if (answer === REFUSED) this.#refuser = policy;
     else if (answer <= waitMs) return waitMs;
     this.binding = policy.binding ?? kind;
     this.bindingLimit = policy.bindingLimit;

@@ -68,35 +68,35 @@ export class RateLimitPolicy implements Policy<Reservation> {
   options: RateLimitPolicyOptions;
   /** The binding limit of the last request that did not fit. */
   bindingLimit: string | undefined = undefined;
-  private readonly emit: Emit;
-  private reopening: Reopening | undefined = undefined;
+  readonly #emit: Emit;
+  #reopening: Reopening | undefined = undefined;
   /** The index of each limit in `USUAL`, or -1. */
-  private usual: readonly number[];
+  #usual: readonly number[];
   /** The expected costs of the last request without given costs. */
-  private expected: number[];
+  #expected: number[];
   /** The last request that was asked about, and its costs or its refusal. */
-  private request: RequestCost | undefined = undefined;
-  private costs: Costs = [];
-  private error: Error | undefined = undefined;
+  #request: RequestCost | undefined = undefined;
+  #costs: Costs = [];
+  #error: Error | undefined = undefined;
   /** The waiting requests whose denial was reported. */
-  private denied: WeakSet<RequestCost> | undefined = undefined;
+  #denied: WeakSet<RequestCost> | undefined = undefined;
 
   constructor(limits: RateLimits, options: RateLimitPolicyOptions, emit: Emit) {
     this.limits = limits;
     this.options = options;
-    this.emit = emit;
-    this.usual = limits.names.map((name) => USUAL.indexOf(name));
-    this.expected = limits.names.map(() => 0);
+    this.#emit = emit;
+    this.#usual = limits.names.map((name) => USUAL.indexOf(name));
+    this.#expected = limits.names.map(() => 0);
   }
 
   /** @param isTested whether one request tests the first end of a window before others follow */
   testReopening(isTested: boolean): void {
-    this.reopening = isTested ? (this.reopening ?? new Reopening()) : undefined;
+    this.#reopening = isTested ? (this.#reopening ?? new Reopening()) : undefined;
   }
 
   /** Whether a request that is sent now tests the end of a window. */
   isTest(now: number): boolean {
-    return this.reopening?.isTest(now) === true;
+    return this.#reopening?.isTest(now) === true;
   }
 
   get readsUsage(): boolean {
@@ -116,52 +116,53 @@ export class RateLimitPolicy implements Policy<Reservation> {
   }
 
   wait(request: RequestCost, now: number): number {
-    if (request !== this.request) this.appraise(request);
-    if (this.error !== undefined) return REFUSED;
-    const waitMs = this.limits.wait(this.costs, now);
-    if (waitMs === 0) return this.options.onLimit === 'wait' ? (this.reopening?.wait(now) ?? 0) : 0;
-    this.bindingLimit = this.limits.binding(this.costs, now);
+    if (request !== this.#request) this.#appraise(request);
+    if (this.#error !== undefined) return REFUSED;
+    const waitMs = this.limits.wait(this.#costs, now);
+    if (waitMs === 0)
+      return this.options.onLimit === 'wait' ? (this.#reopening?.wait(now) ?? 0) : 0;
+    this.bindingLimit = this.limits.binding(this.#costs, now);
     // Requests wait for a used-up quota, as more may be added to it.
-    const isPossible = waitMs < Number.POSITIVE_INFINITY || !this.limits.aboveLimit(this.costs);
+    const isPossible = waitMs < Number.POSITIVE_INFINITY || !this.limits.aboveLimit(this.#costs);
     const waits = this.options.onLimit === 'wait' && isPossible;
-    if (!this.denied?.has(request)) this.deny(request, waits, now);
-    return waits ? this.closed(waitMs, now) : REFUSED;
+    if (!this.#denied?.has(request)) this.#deny(request, waits, now);
+    return waits ? this.#closed(waitMs, now) : REFUSED;
   }
 
   /** A request waits for a limit, and for the test of its first end where that is made. */
-  private closed(waitMs: number, now: number): number {
+  #closed(waitMs: number, now: number): number {
     const rule = this.limits.rules.find(({ name }) => name === this.bindingLimit);
-    if (this.reopening === undefined || rule === undefined) return waitMs;
-    return this.reopening.closed(rule, now + waitMs) - now;
+    if (this.#reopening === undefined || rule === undefined) return waitMs;
+    return this.#reopening.closed(rule, now + waitMs) - now;
   }
 
   /** The costs of a request that can pass, in the order of `limits.names`. */
   costsOf(request: RequestCost): Costs {
-    if (request !== this.request) this.appraise(request);
-    return this.costs;
+    if (request !== this.#request) this.#appraise(request);
+    return this.#costs;
   }
 
   /** The error of a request that no wait is enough for; undefined if a wait is enough. */
   impossible(request: RequestCost): Error | undefined {
-    if (request.costs === undefined && this.fits(request)) return undefined;
-    this.appraise(request);
-    return this.error;
+    if (request.costs === undefined && this.#fits(request)) return undefined;
+    this.#appraise(request);
+    return this.#error;
   }
 
   refusal(request: RequestCost, now: number): Error {
     // A listener of the denial may have sent other requests here.
-    if (request !== this.request) this.appraise(request);
-    const error = this.error ?? this.limits.refusal(this.costs, now);
-    this.forget(request);
+    if (request !== this.#request) this.#appraise(request);
+    const error = this.#error ?? this.limits.refusal(this.#costs, now);
+    this.#forget(request);
     return error ?? new TypeError('no rate limit has refused this request');
   }
 
   take(request: RequestCost, now: number): Reservation {
-    if (request !== this.request) this.appraise(request);
-    const { costs } = this;
+    if (request !== this.#request) this.#appraise(request);
+    const costs = this.#costs;
     const reservation = this.limits.take(costs, now);
-    this.reopening?.sent(reservation, () => this.limits.wait(costs, now) > 0, now);
-    this.forget(request);
+    this.#reopening?.sent(reservation, () => this.limits.wait(costs, now) > 0, now);
+    this.#forget(request);
     return reservation;
   }
 
@@ -172,7 +173,7 @@ export class RateLimitPolicy implements Policy<Reservation> {
     time: Time,
   ): void {
     const isRejected = verdict?.kind === 'throttled';
-    this.reopening?.ended(reservation, isRejected, () => time.now());
+    this.#reopening?.ended(reservation, isRejected, () => time.now());
     const isFree = isRejected && this.options.refundRejected;
     if (!isSent || isFree) this.limits.refund(reservation, time.now());
     else if (usage !== undefined || !this.limits.conclude(reservation)) {
@@ -188,15 +189,15 @@ export class RateLimitPolicy implements Policy<Reservation> {
   configure(changes: LimitChanges, now: number): void {
     this.limits.configure(changes, now);
     const { names } = this.limits;
-    this.usual = names.map((name) => USUAL.indexOf(name));
-    this.expected = names.map(() => 0);
-    this.request = undefined;
+    this.#usual = names.map((name) => USUAL.indexOf(name));
+    this.#expected = names.map(() => 0);
+    this.#request = undefined;
   }
 
   /** As `RateLimits.add`. @throws as that does */
   add(name: string, amount: number): void {
     this.limits.add(name, amount);
-    this.request = undefined;
+    this.#request = undefined;
   }
 
   snapshot(now: number): Readonly<Record<string, RateLimitUsage>> {
@@ -204,33 +205,33 @@ export class RateLimitPolicy implements Policy<Reservation> {
   }
 
   /** Whether all limits are large enough for the expected costs, which few requests exceed. */
-  private fits(request: RequestCost): boolean {
-    const usual = this.usual;
+  #fits(request: RequestCost): boolean {
+    const usual = this.#usual;
     for (let index = 0; index < usual.length; index += 1) {
       if (!this.limits.holds(index, expectedOf(usual[index] as number, request))) return false;
     }
     return true;
   }
 
-  private appraise(request: RequestCost): void {
-    this.request = request;
-    this.error = undefined;
+  #appraise(request: RequestCost): void {
+    this.#request = request;
+    this.#error = undefined;
     try {
       const { costs } = request;
-      const expected = this.expectedOf(request);
+      const expected = this.#expectedOf(request);
       // The same costs as before, which were found possible.
-      if (costs === undefined && expected === this.costs) return;
-      const named = costs === undefined ? undefined : this.named(costs);
-      this.costs = this.limits.costsFrom(expected, named);
+      if (costs === undefined && expected === this.#costs) return;
+      const named = costs === undefined ? undefined : this.#named(costs);
+      this.#costs = this.limits.costsFrom(expected, named);
     } catch (error) {
-      this.error = isError(error) ? error : new TypeError(print(error));
+      this.#error = isError(error) ? error : new TypeError(print(error));
     }
   }
 
   /** Returns the same array for successive requests with equal costs. */
-  private expectedOf(request: RequestCost): Costs {
-    const usual = this.usual;
-    const last = this.expected;
+  #expectedOf(request: RequestCost): Costs {
+    const usual = this.#usual;
+    const last = this.#expected;
     let expected = last;
     for (let index = 0; index < usual.length; index += 1) {
       const amount = expectedOf(usual[index] as number, request);
@@ -238,27 +239,27 @@ export class RateLimitPolicy implements Policy<Reservation> {
       if (expected === last) expected = last.slice();
       expected[index] = amount;
     }
-    this.expected = expected;
+    this.#expected = expected;
     return expected;
   }
 
-  private deny(request: RequestCost, waits: boolean, at: number): void {
-    this.denied ??= new WeakSet();
-    this.denied.add(request);
-    const why = this.limits.shortage(this.costs, at);
-    if (why === undefined || this.limits.aboveLimit(this.costs) !== undefined) return;
+  #deny(request: RequestCost, waits: boolean, at: number): void {
+    this.#denied ??= new WeakSet();
+    this.#denied.add(request);
+    const why = this.limits.shortage(this.#costs, at);
+    if (why === undefined || this.limits.aboveLimit(this.#costs) !== undefined) return;
     const { limit, cost, available, retryAfterMs } = why;
-    this.emit({ kind: 'limitDenied', at, limit, cost, available, retryAfterMs, waits });
+    this.#emit({ kind: 'limitDenied', at, limit, cost, available, retryAfterMs, waits });
   }
 
   /** Forgets a request that has passed: its next attempt is a new decision. */
-  private forget(request: RequestCost): void {
-    if (this.request === request) this.request = undefined;
-    this.denied?.delete(request);
+  #forget(request: RequestCost): void {
+    if (this.#request === request) this.#request = undefined;
+    this.#denied?.delete(request);
   }
 
   /** Costs with a usual name are ignored if there is no such limit. */
-  private named(costs: Amounts): Amounts {
+  #named(costs: Amounts): Amounts {
     const { names } = this.limits;
     const isMeant = (name: string) =>
       names.includes(name) ||

@@ -23,24 +23,24 @@ const MOST_TESTS = 3;
  * time for the fastest of the next.
  */
 export class Reopening {
-  private tests = 0;
-  private isTested = false;
+  #tests = 0;
+  #isTested = false;
   /** When the window that is used up now ends by our clock; Infinity: none is used up. */
-  private endsAt = Number.POSITIVE_INFINITY;
-  private windowMs = 0;
+  #endsAt = Number.POSITIVE_INFINITY;
+  #windowMs = 0;
   /** The charge of the request that tests the end. */
-  private test: object | undefined = undefined;
+  #test: object | undefined = undefined;
   /** When the first test and the last one were sent. */
-  private firstTestAt = 0;
-  private testedAt = 0;
+  #firstTestAt = 0;
+  #testedAt = 0;
   /** Until then, no request is sent. */
-  private heldUntil = Number.NEGATIVE_INFINITY;
+  #heldUntil = Number.NEGATIVE_INFINITY;
   /** How much later the next end is expected, in ms. */
-  private lateMs = 0;
+  #lateMs = 0;
 
   /** Whether a request that is sent now is the first one after the end. */
   isTest(now: number): boolean {
-    return !this.isTested && now >= this.endsAt;
+    return !this.#isTested && now >= this.#endsAt;
   }
 
   /**
@@ -49,18 +49,18 @@ export class Reopening {
    */
   closed({ algorithm, windowMs }: LimitRule, endsAt: number): number {
     const isWindow = algorithm !== 'token-bucket' && windowMs < Number.POSITIVE_INFINITY;
-    if (!isWindow || (this.isTested && this.lateMs === 0)) return endsAt;
-    this.windowMs = windowMs;
-    this.endsAt = endsAt;
-    if (this.lateMs > 0) this.heldUntil = endsAt + this.lateMs;
-    return endsAt + this.lateMs;
+    if (!isWindow || (this.#isTested && this.#lateMs === 0)) return endsAt;
+    this.#windowMs = windowMs;
+    this.#endsAt = endsAt;
+    if (this.#lateMs > 0) this.#heldUntil = endsAt + this.#lateMs;
+    return endsAt + this.#lateMs;
   }
 
   /** Milliseconds until a request that the limits admit may be sent. */
   wait(now: number): number {
     // Limits that admit a request before the end were raised, or charges were given back.
-    const isOpen = this.lateMs > 0 && now < this.endsAt;
-    return isOpen ? 0 : Math.max(0, this.heldUntil - now);
+    const isOpen = this.#lateMs > 0 && now < this.#endsAt;
+    return isOpen ? 0 : Math.max(0, this.#heldUntil - now);
   }
 
   /**
@@ -69,48 +69,48 @@ export class Reopening {
    * @param isFull whether the limits admit no further request like it
    */
   sent(charge: object, isFull: () => boolean, now: number): void {
-    if (this.test !== undefined) this.accept(now);
-    else if (now >= this.endsAt) this.lateMs = 0;
+    if (this.#test !== undefined) this.#accept(now);
+    else if (now >= this.#endsAt) this.#lateMs = 0;
     const isTest = this.isTest(now);
-    this.endsAt = Number.POSITIVE_INFINITY;
+    this.#endsAt = Number.POSITIVE_INFINITY;
     if (!isTest) return;
-    this.isTested = true;
+    this.#isTested = true;
     // If the limit admits one request after the other, none of them has to wait for the first.
     if (isFull()) return;
-    if (this.tests === 0) this.firstTestAt = now;
-    this.testedAt = now;
-    this.tests += 1;
-    this.test = charge;
-    this.heldUntil = now + Math.min(TEST_MS, TEST_PART * this.windowMs);
+    if (this.#tests === 0) this.#firstTestAt = now;
+    this.#testedAt = now;
+    this.#tests += 1;
+    this.#test = charge;
+    this.#heldUntil = now + Math.min(TEST_MS, TEST_PART * this.#windowMs);
   }
 
   /** A request has ended. @param isRejected whether the provider rejected it for its rate */
   ended(charge: object, isRejected: boolean, now: () => number): void {
-    if (charge !== this.test) return;
-    if (!isRejected) this.accept(now());
+    if (charge !== this.#test) return;
+    if (!isRejected) this.#accept(now());
     else {
-      this.test = undefined;
-      this.heldUntil = Number.NEGATIVE_INFINITY;
-      if (this.tests < MOST_TESTS) this.testAgain(now());
+      this.#test = undefined;
+      this.#heldUntil = Number.NEGATIVE_INFINITY;
+      if (this.#tests < MOST_TESTS) this.#testAgain(now());
     }
   }
 
   /** Our window began with the first test, and that of the provider with this one. */
 
-  private accept(now: number): void {
-    this.test = undefined;
-    this.heldUntil = Number.NEGATIVE_INFINITY;
-    const answerMs = Math.min(this.delayMs, now - this.testedAt);
-    this.lateMs = this.testedAt - this.firstTestAt + answerMs;
+  #accept(now: number): void {
+    this.#test = undefined;
+    this.#heldUntil = Number.NEGATIVE_INFINITY;
+    const answerMs = Math.min(this.#delayMs, now - this.#testedAt);
+    this.#lateMs = this.#testedAt - this.#firstTestAt + answerMs;
   }
 
-  private get delayMs(): number {
-    return Math.min(DELAY_MS, DELAY_PART * this.windowMs);
+  get #delayMs(): number {
+    return Math.min(DELAY_MS, DELAY_PART * this.#windowMs);
   }
 
-  private testAgain(now: number): void {
-    this.isTested = false;
-    this.endsAt = now + this.delayMs * 2 ** (this.tests - 1);
-    this.heldUntil = this.endsAt;
+  #testAgain(now: number): void {
+    this.#isTested = false;
+    this.#endsAt = now + this.#delayMs * 2 ** (this.#tests - 1);
+    this.#heldUntil = this.#endsAt;
   }
 }
