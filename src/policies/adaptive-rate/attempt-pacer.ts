@@ -21,7 +21,7 @@ export abstract class AttemptPacer extends LearnerParts {
 
   private waitMs(estimate: number, now: number): number {
     this.log.advance(now);
-    if (!this.trust.mayGo && this.log.unknown > 0) {
+    if (!this.estimate.trial.isSending && !this.trust.mayGo && this.log.unknown > 0) {
       return Math.max(TURN_MS, this.log.nextMs(now) + TURN_MS);
     }
     const waitMs = this.heldMs(estimate, now);
@@ -78,6 +78,10 @@ export abstract class AttemptPacer extends LearnerParts {
         estimate,
       ),
     );
+    if (this.estimate.trial.isSending) {
+      sending.isTrial = true;
+      this.estimate.trial.sent();
+    }
     demand.saves(requests.freeAt + requests.lateMs, stepMs, now);
     return sending;
   }

@@ -120,7 +120,7 @@ export abstract class LearnerParts implements SendHistoryListener {
   protected get learnedPerMs(): number {
     const { estimate } = this;
     if (this.cap.limit !== undefined) return Number.POSITIVE_INFINITY;
-    return this.isReacting ? estimate.reactionPerMs : estimate.pacePerMs;
+    return estimate.trial.paceOf(this.isReacting ? estimate.reactionPerMs : estimate.pacePerMs);
   }
 
   /** Whether a rejection came back, but not yet the results that the new rate is measured by. */

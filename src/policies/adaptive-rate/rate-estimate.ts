@@ -7,6 +7,7 @@ import { LEAST_DOUBLING, RateProbing } from './rate-probing.ts';
 import { RejectionsByChance } from './rejections-by-chance.ts';
 import { SavedBurst } from './saved-burst.ts';
 import type { SentAttempt } from './sent-attempt.ts';
+import type { ShareTrial } from './share-trial.ts';
 import type { HardLimits } from './unit-rates.ts';
 import { UnsavedLimit } from './unsaved-limit.ts';
 
@@ -49,7 +50,7 @@ export class RateEstimate {
   private evidence = 1;
   private readonly probing = new RateProbing();
   private closure: Closure | undefined = undefined;
-  private readonly byChance = new RejectionsByChance();
+  private readonly byChance: RejectionsByChance;
   private readonly unsaved = new UnsavedLimit();
   private readonly first: FirstStop;
   private readonly open: OpenTime;
@@ -73,6 +74,7 @@ export class RateEstimate {
     isForAll = false,
   ) {
     this.hard = hard;
+    this.byChance = new RejectionsByChance(!isForAll);
     this.isForAll = isForAll;
     this.open = new OpenTime(accepted, idleMs, beforeIdle);
     this.first = new FirstStop(accepted > 0 ? firstAt : undefined);
@@ -199,11 +201,24 @@ export class RateEstimate {
     if (closure.pacePerMs === Number.POSITIVE_INFINITY) return false;
     const before = byChance.share;
     if (!byChance.explain(closure)) return false;
-    if (byChance.share > before) {
-      this.perMs = Math.max(this.perMs, byChance.rateBefore(closure) * (1 - byChance.share));
-      this.probing.start(this.sentPerMs, at, order);
-    }
+    if (byChance.share > before) this.restore(byChance.rateBefore(closure), at, order);
     return true;
+  }
+
+  /** Tries a rate, per ms, that was accepted before rejections by chance lowered it. */
+  private restore(perMs: number, at: number, order: number): void {
+    this.perMs = Math.max(this.perMs, perMs * (1 - this.byChance.share));
+    this.probing.start(this.sentPerMs, at, order);
+  }
+
+  get trial(): ShareTrial {
+    return this.byChance.trial;
+  }
+
+  /** An attempt of a trial has ended. */
+  tried(sent: SentAttempt): void {
+    const perMs = this.byChance.tried(sent);
+    if (perMs !== undefined) this.restore(perMs, sent.at, sent.order);
   }
 
   private reject(sent: SentAttempt): void {

@@ -45,6 +45,12 @@ export class RateLearner extends AttemptPacer {
   rejected(sending: Sending, verdict: Verdict, now: number): void {
     this.inFlight -= 1;
     this.hasRejected = true;
+    if (sending.isTrial && verdict.retryAfterMs === undefined) {
+      this.log.reject(sending, now);
+      this.rates.reject(sending, false);
+      this.log.advance(now);
+      return;
+    }
     const isLater = this.reactions.isLater(sending);
     this.log.reject(sending, now);
     this.trust.lose(isLater && !this.isByChance);
@@ -148,6 +154,10 @@ export class RateLearner extends AttemptPacer {
   /** Called by the log: the results of this attempt and of all sent before it are known. */
   settled(sent: SentAttempt): void {
     this.settledCount = sent.order + 1;
+    if (sent.isTrial) {
+      this.estimate.tried(sent);
+      return;
+    }
     if (this.mayBeCapped) this.cap.settled(sent);
     // A rejection by a cap or a reported limit says nothing about the rate.
     if (this.cap.limit !== undefined || sent.isExplained || sent.outcome === 'withdrawn') return;

@@ -9,6 +9,7 @@ import {
 } from './rejection-stage.ts';
 import { ShareMeasure } from './share-measure.ts';
 import { ShareTest } from './share-test.ts';
+import { ShareTrial } from './share-trial.ts';
 
 /** The least number of rejections in a stage; stages are compared with each other. */
 const REJECTIONS = 6;
@@ -22,12 +23,17 @@ const LOWER = 0.93;
 /** A smaller share than this is none. */
 const LEAST_SHARE = 1e-3;
 
+/** After a trial, a greater share must explain the last attempts better by this power of e. */
+const SURE_TRIED = 5;
+
 /** How cautiously rejections are ignored. */
 export interface Caution {
   /** The least number of stops in a stage. */
   readonly stops: number;
   /** A greater share is never by chance. */
   readonly mostShare: number;
+  /** A greater share must pass a trial, and is never by chance where none can be made. */
+  readonly untriedShare: number;
   /** A greater share must explain the last attempts better by this power of e. */
   readonly sure: number;
 }
@@ -57,6 +63,12 @@ export class RejectionDamping {
   private _ratePerMs = 0;
   private test: ShareTest;
   private readonly measure = new ShareMeasure();
+  readonly trial = new ShareTrial();
+  /** Whether attempts can be sent for a trial. */
+  canTry = true;
+  /** The last stage and the share before a trial. */
+  private untried: { readonly stage: RejectionStage; readonly share: number } | undefined =
+    undefined;
   /** The last stage before the earlier rate was tried again. */
   private beforeTrial: RejectionStage | undefined = undefined;
 
@@ -114,7 +126,7 @@ export class RejectionDamping {
       return this._share > 0;
     }
     if (!this.test.isMore(share)) return true;
-    this.test = new ShareTest(this.caution.sure);
+    this.test = this.newTest();
     this.measure.start();
     const { beforeTrial } = this;
     const stage = this.endStage();
@@ -152,20 +164,42 @@ export class RejectionDamping {
     const isLow = isBelow(LOWER * (1 - shareOf(first)), stage, first);
     const share = this.laterRejected / this.later;
     if (this.falls < this.needed || !isLow || !isPaced(stage) || share <= this._share) return;
-    this.beforeTrial = stage;
-    this._ratePerMs = acceptedPerMs(first);
-    this.set(share);
     this.firstStage = undefined;
+    this._ratePerMs = acceptedPerMs(first);
+    if (share > this.caution.untriedShare) {
+      this.untried = { stage, share };
+      this.trial.start(share);
+    } else this.believe(stage, share);
+  }
+
+  /** @returns whether a trial has shown that rejections are by chance */
+  tried(isRejected: boolean): boolean {
+    const isPassed = this.trial.settled(isRejected);
+    if (isPassed === undefined || this.untried === undefined) return false;
+    if (isPassed) this.believe(this.untried.stage, this.untried.share);
+    else this.disprove();
+    return isPassed;
+  }
+
+  private believe(stage: RejectionStage, share: number): void {
+    this.beforeTrial = stage;
+    this.set(share);
   }
 
   private isPossible(stage: RejectionStage): boolean {
-    return shareOf(stage) < this.caution.mostShare;
+    const { mostShare, untriedShare } = this.caution;
+    return shareOf(stage) < (this.canTry ? mostShare : untriedShare);
   }
 
   private set(share: number): void {
     this._share = share < LEAST_SHARE ? 0 : share;
-    this.test = new ShareTest(this.caution.sure);
+    this.test = this.newTest();
     if (this._share === 0) this.measure.stop();
+  }
+
+  private newTest(): ShareTest {
+    const { untriedShare, sure } = this.caution;
+    return new ShareTest(this._share > untriedShare ? SURE_TRIED : sure);
   }
 
   private disprove(): void {

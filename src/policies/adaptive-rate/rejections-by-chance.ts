@@ -1,15 +1,16 @@
 import type { Closure } from './closure.ts';
 import { RejectionDamping } from './rejection-damping.ts';
 import type { SentAttempt } from './sent-attempt.ts';
+import type { ShareTrial } from './share-trial.ts';
 
 /**
  * Rejections that look like those by the limit. Where other processes use the limit too, their
  * number does not depend on the own rate either: then a small share may be ignored at most, and a
- * short increase of it ends that.
+ * short increase of it ends that. A trial shows whether a greater share is by chance.
  */
-const LIKE_THE_LIMIT = { stops: 6, mostShare: 0.05, sure: 2 };
+const LIKE_THE_LIMIT = { stops: 6, mostShare: 0.75, untriedShare: 0.05, sure: 2 };
 /** Rejections with another cause, such as an overload. A greater share is an outage. */
-const OF_OTHER_KIND = { stops: 3, mostShare: 0.75, sure: 5 };
+const OF_OTHER_KIND = { stops: 3, mostShare: 0.75, untriedShare: 0.75, sure: 5 };
 
 /**
  * Rejections that do not depend on the rate: those that look like rejections by the limit, and those
@@ -18,6 +19,11 @@ const OF_OTHER_KIND = { stops: 3, mostShare: 0.75, sure: 5 };
 export class RejectionsByChance {
   private readonly likeLimit = new RejectionDamping(LIKE_THE_LIMIT);
   private readonly otherKind = new RejectionDamping(OF_OTHER_KIND);
+
+  /** @param canTry whether attempts can be sent at once for a trial */
+  constructor(canTry: boolean) {
+    this.likeLimit.canTry = canTry;
+  }
 
   /** The share of attempts that is rejected whatever the rate; 0 if none is known. */
   get share(): number {
@@ -30,8 +36,10 @@ export class RejectionsByChance {
   }
 
   /** @param isSlow whether the attempt was sent no faster than the measured rate */
-  settled({ outcome, isOfOtherKind, at }: SentAttempt, isSlow: boolean): void {
+  settled({ outcome, isOfOtherKind, isBare, at }: SentAttempt, isSlow: boolean): void {
     const isRejected = outcome === 'rejected';
+    // Where rejections by the limit tell details, those by chance look different.
+    if (isRejected && !isOfOtherKind && !isBare) this.likeLimit.canTry = false;
     if (!isRejected || !isOfOtherKind) this.likeLimit.settled(isRejected, at, isSlow);
     if (!isRejected || isOfOtherKind) this.otherKind.settled(isRejected, at, isSlow);
   }
@@ -39,6 +47,15 @@ export class RejectionsByChance {
   /** @returns whether to ignore the rejections of a closure that has ended */
   explain({ pacePerMs, isOfOtherKind }: Closure): boolean {
     return (isOfOtherKind ? this.otherKind : this.likeLimit).isByChance(pacePerMs);
+  }
+
+  get trial(): ShareTrial {
+    return this.likeLimit.trial;
+  }
+
+  /** @returns the rate that was accepted before, per ms, if a trial has ended well */
+  tried({ outcome }: SentAttempt): number | undefined {
+    return this.likeLimit.tried(outcome === 'rejected') ? this.likeLimit.ratePerMs : undefined;
   }
 
   /** The rate, per ms, that was accepted before the falls by rejections of this kind. */

@@ -36,6 +36,8 @@ export class SentAttempt {
   unknown = 0;
   /** Whether an answer has shown that it was accepted, and not silence alone. */
   isAnswered = false;
+  /** Whether it is part of a trial, and no evidence for the rate. */
+  isTrial = false;
   /** For a rejected attempt: whether a reported limit explains the rejection. */
   isExplained = false;
   /**

@@ -28,8 +28,8 @@ export class ShareMeasure {
   /**
    * Records an attempt that was sent no faster than the measured rate.
    * @param share the share so far
-   * @returns the share, if the measure has ended with a share that is smaller by more than its
-   * standard error
+   * @returns the greatest probable share, if the measure has ended and that is smaller: the measured
+   * share and its standard error
    */
   settled(isRejected: boolean, share: number): number | undefined {
     this.total += 1;
@@ -38,6 +38,6 @@ export class ShareMeasure {
     this.stop();
     const measured = this.rejected / this.total;
     const error = Math.sqrt((measured * (1 - measured)) / this.total);
-    return measured + error < share ? measured : undefined;
+    return measured + error < share ? measured + error : undefined;
   }
 }

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { RejectionDamping } from '../../../src/policies/adaptive-rate/rejection-damping.ts';
+import {
+  type Caution,
+  RejectionDamping,
+} from '../../../src/policies/adaptive-rate/rejection-damping.ts';
 
 /** Attempts between stops, of which the last ones are rejected. */
 interface Stops {
@@ -13,8 +16,14 @@ interface Stops {
   readonly isSlow?: boolean;
 }
 
-function player(caution = { stops: 3, mostShare: 0.75, sure: 5 }) {
-  const damping = new RejectionDamping(caution);
+function player(caution: Partial<Caution> = {}) {
+  const damping = new RejectionDamping({
+    stops: 3,
+    mostShare: 0.75,
+    untriedShare: 0.75,
+    sure: 5,
+    ...caution,
+  });
   let at = 0;
   return {
     damping,
@@ -31,6 +40,15 @@ function player(caution = { stops: 3, mostShare: 0.75, sure: 5 }) {
       return ignored;
     },
   };
+}
+
+/** Sends a whole trial, with so many rejected attempts. @returns whether it has passed */
+function attempt(damping: RejectionDamping, rejected: number): boolean {
+  let sent = 0;
+  for (; damping.trial.isSending; sent += 1) damping.trial.sent();
+  let isPassed = false;
+  for (let n = 0; n < sent; n += 1) isPassed = damping.tried(n < rejected) || isPassed;
+  return isPassed;
 }
 
 /** The rate fell, and as many of a hundred were rejected as before. */
@@ -76,7 +94,7 @@ describe('rejections that do not depend on the rate', () => {
   });
 
   it('are not found where they are more than the greatest share that is allowed', () => {
-    const { damping, play } = player({ stops: 3, mostShare: 0.05, sure: 5 });
+    const { damping, play } = player({ mostShare: 0.05 });
     for (const perMs of [1, 0.8, 0.6, 0.4]) play({ stops: 6, attempts: 19, perMs });
     expect(damping.share).toBe(0);
     for (const perMs of [0.3, 0.2, 0.1]) play({ stops: 6, attempts: 21, perMs });
@@ -84,11 +102,31 @@ describe('rejections that do not depend on the rate', () => {
   });
 
   it('are found later where a stage needs more stops', () => {
-    const { damping, play } = player({ stops: 12, mostShare: 0.75, sure: 5 });
+    const { damping, play } = player({ stops: 12 });
     for (const perMs of [1, 0.8, 0.6]) play({ stops: 11, attempts: 20, perMs });
     expect(damping.share).toBe(0);
     for (const perMs of [0.5, 0.4, 0.3]) play({ stops: 12, attempts: 20, perMs });
     expect(damping.share).toBeCloseTo(1 / 20, 6);
+  });
+
+  it('are ignored above a bound only after a trial', () => {
+    const { damping, play } = player({ untriedShare: 0.05 });
+    for (const perMs of [1, 0.8, 0.6]) play({ stops: 6, attempts: 10, perMs });
+    expect(damping.share).toBe(0);
+    expect(attempt(damping, 3)).toBe(true);
+    expect(damping.share).toBeCloseTo(0.1, 6);
+    expect(damping.ratePerMs).toBeCloseTo(0.9, 2);
+  });
+
+  it('are found later after a trial has failed', () => {
+    const { damping, play } = player({ untriedShare: 0.05 });
+    for (const perMs of [1, 0.8, 0.6]) play({ stops: 6, attempts: 10, perMs });
+    expect(attempt(damping, 20)).toBe(false);
+    expect(damping.share).toBe(0);
+    for (const perMs of [0.5, 0.4, 0.3]) play({ stops: 6, attempts: 10, perMs });
+    expect(damping.trial.isSending).toBe(false);
+    for (const perMs of [0.2, 0.1]) play({ stops: 6, attempts: 10, perMs });
+    expect(attempt(damping, 3)).toBe(true);
   });
 
   it.each([50, 10, 4])('are ignored from then on: one of %i', (attempts) => {

@@ -3,9 +3,15 @@ import { Closure } from '../../../src/policies/adaptive-rate/closure.ts';
 import { RejectionsByChance } from '../../../src/policies/adaptive-rate/rejections-by-chance.ts';
 import { SentAttempt } from '../../../src/policies/adaptive-rate/sent-attempt.ts';
 
+interface Kind {
+  readonly isOfOtherKind?: boolean;
+  readonly isBare?: boolean;
+  readonly canTry?: boolean;
+}
+
 /** Attempts of which each n-th is rejected, while the rate falls. */
-function falling(every: number, isOfOtherKind: boolean) {
-  const byChance = new RejectionsByChance();
+function falling(every: number, { isOfOtherKind = false, isBare = true, canTry = true }: Kind) {
+  const byChance = new RejectionsByChance(canTry);
   let at = 0;
   let order = 0;
   const attempt = (pacePerMs: number) => {
@@ -19,7 +25,11 @@ function falling(every: number, isOfOtherKind: boolean) {
       for (let n = 1; n < every; n += 1) {
         byChance.settled(Object.assign(attempt(pacePerMs), { outcome: 'accepted' }), false);
       }
-      const rejected = Object.assign(attempt(pacePerMs), { outcome: 'rejected', isOfOtherKind });
+      const rejected = Object.assign(attempt(pacePerMs), {
+        outcome: 'rejected',
+        isOfOtherKind,
+        isBare,
+      });
       byChance.settled(rejected, false);
       const closure = new Closure(rejected);
       closure.add(rejected, { accepted: 0, idleMs: 0, idles: 0 });
@@ -31,11 +41,25 @@ function falling(every: number, isOfOtherKind: boolean) {
 
 describe('rejections by chance', () => {
   it('are ignored up to one in twenty if they look like those by the limit', () => {
-    expect(falling(40, false).share).toBeCloseTo(1 / 40, 6);
-    expect(falling(10, false).share).toBe(0);
+    expect(falling(40, {}).share).toBeCloseTo(1 / 40, 6);
+  });
+
+  it('need a trial if they are more', () => {
+    const byChance = falling(10, {});
+    expect(byChance.share).toBe(0);
+    expect(byChance.trial.isSending).toBe(true);
+  });
+
+  it.each([
+    ['the attempts of other processes', { canTry: false }],
+    ['details of the limit in rejections', { isBare: false }],
+  ])('are never more in view of %s', (_, kind) => {
+    const byChance = falling(10, kind);
+    expect(byChance.share).toBe(0);
+    expect(byChance.trial.isSending).toBe(false);
   });
 
   it.each([40, 10, 3])('are ignored if they look different: one of %i', (every) => {
-    expect(falling(every, true).share).toBeCloseTo(1 / every, 6);
+    expect(falling(every, { isOfOtherKind: true }).share).toBeCloseTo(1 / every, 6);
   });
 });

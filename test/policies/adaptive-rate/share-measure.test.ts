@@ -16,8 +16,9 @@ describe('the measure of a share', () => {
     expect(measured(share, 3).attempts).toBe(Math.ceil(6 / share));
   });
 
-  it('tells a share that is clearly smaller', () => {
-    expect(measured(0.1, 20)).toEqual({ attempts: 60, share: 0.05 });
+  it('tells a share that is clearly smaller, and its standard error more', () => {
+    const share = 0.05 + Math.sqrt((0.05 * 0.95) / 60);
+    expect(measured(0.1, 20)).toEqual({ attempts: 60, share });
     expect(measured(0.1, 1_000)).toEqual({ attempts: 60, share: 0 });
   });
 

@@ -55,6 +55,40 @@ describe('rejections that do not depend on the rate', () => {
   );
 });
 
+describe('an API without a limit that rejects at random', () => {
+  const CONCURRENCY = 16;
+  const REJECTED_MS = 20;
+
+  it.each([
+    [10, 429, 0.9],
+    [20, 503, 0.65],
+    ...(isLong
+      ? ([
+          [10, 503, 0.8],
+          [20, 429, 0.8],
+          [30, 429, 0.5],
+          [30, 503, 0.4],
+        ] as const)
+      : []),
+  ] as const)(
+    '%i of a hundred, by %i: %d of its capacity is used',
+    async (percent, status, least) => {
+      const part = percent / 100;
+      let used = 0;
+      for (let seed = 1; seed <= 4; seed += 1) {
+        const options = { concurrency: CONCURRENCY };
+        const provider = { limits: [], latency, ...SILENT };
+        const run = await saturate({ provider, options, chance: { part, status }, seed }, 600);
+        const { accepted } = between(run.provider.stats(), 300, 600);
+        await run.end();
+        const meanMs = latency.meanMs * (1 - part) + REJECTED_MS * part;
+        used += accepted / 200 / ((CONCURRENCY / meanMs) * 1_000 * (1 - part));
+      }
+      expect(used / 2).toBeGreaterThan(least);
+    },
+  );
+});
+
 describe('what happens is dated by when it was sent', () => {
   it.each([
     ['1,000 a second', 1_000, 200, 10, 15, 0.8],
