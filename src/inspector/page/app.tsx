@@ -10,7 +10,8 @@ import { Limits } from './limits.tsx';
 import { type Linked, useLinkedRequest } from './linked-request.ts';
 import { Pipeline } from './pipeline.tsx';
 import { Requests } from './requests.tsx';
-import { CONDITION_NAMES, Status } from './status.tsx';
+import { Status } from './status.tsx';
+import { CONDITION_NAMES } from './status-words.ts';
 
 const LINKS: Readonly<Record<LinkState, string>> = {
   connecting: 'Connecting …',
@@ -69,7 +70,7 @@ export function App({ token }: { readonly token: string | undefined }) {
             <Nothing isConnecting={link === 'connecting'} />
           ) : (
             <>
-              <Status detail={detail} />
+              <Status detail={detail} at={at} />
               <Pipeline detail={detail} />
               <TimeLines points={points} at={at} />
               <Requests

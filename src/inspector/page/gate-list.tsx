@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import { count } from '../format.ts';
 import type { GateSummary } from '../wire.ts';
-import { CONDITION_NAMES, ConditionIcon } from './status.tsx';
+import { ConditionIcon } from './status.tsx';
+import { CONDITION_NAMES } from './status-words.ts';
 
 interface Props {
   readonly gates: readonly GateSummary[];

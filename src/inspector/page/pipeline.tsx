@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { bytes, count } from '../format.ts';
 import type { Condition, GateDetail, Station } from '../wire.ts';
 import { GATE_NAMES } from './chart-lines.ts';
-import { CONDITION_NAMES } from './status.tsx';
+import { CONDITION_NAMES } from './status-words.ts';
 
 /** The conditions in which nothing is sent. */
 const STOPPED: readonly Condition[] = ['backoff', 'suspended', 'circuitOpen', 'paused', 'outage'];

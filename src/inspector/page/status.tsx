@@ -1,5 +1,8 @@
+import { useRef } from 'preact/hooks';
 import { clockTime, count, duration } from '../format.ts';
 import type { Condition, GateDetail } from '../wire.ts';
+import { type Announcement, announcementOf, spokenText } from './announcement.ts';
+import { CONDITION_NAMES } from './status-words.ts';
 
 /** A shape for each condition: not everyone can tell the colours apart. */
 const SHAPES: Readonly<Record<Condition, string>> = {
@@ -16,22 +19,6 @@ const SHAPES: Readonly<Record<Condition, string>> = {
   draining: 'M8 3v8M4.500 7.500 8 11l3.500-3.500M4 13.500h8',
   closed: 'M4 7.500h8v6H4zM5.500 7.500V5a2.500 2.500 0 0 1 5 0v2.500',
   ended: 'M3.500 8.500 6.500 11.500 12.500 4.500',
-};
-
-export const CONDITION_NAMES: Readonly<Record<Condition, string>> = {
-  idle: 'Idle',
-  flowing: 'Flowing',
-  held: 'Held back',
-  throttled: 'Throttled',
-  backoff: 'Backing off',
-  suspended: 'Suspended',
-  failing: 'Failing',
-  outage: 'Outage',
-  circuitOpen: 'Circuit open',
-  paused: 'Paused',
-  draining: 'Draining',
-  closed: 'Closed',
-  ended: 'Ended',
 };
 
 export function ConditionIcon({ condition }: { readonly condition: Condition }) {
@@ -54,7 +41,9 @@ function ConditionBadge({ condition }: { readonly condition: Condition }) {
 const KINDS = { limiter: 'limiter', stream: 'stream', key: 'key of a group' } as const;
 
 /** The state in a sentence, with its main figures. */
-export function Status({ detail }: { readonly detail: GateDetail }) {
+export function Status({ detail, at }: { readonly detail: GateDetail; readonly at: number }) {
+  const announced = useRef<Announcement | undefined>(undefined);
+  announced.current = announcementOf(detail, announced.current, at);
   const { condition, headline, hint, leftMs, leftLabel, progress, ended } = detail;
   const isOver = condition === 'ended' || condition === 'closed';
   return (
@@ -63,7 +52,10 @@ export function Status({ detail }: { readonly detail: GateDetail }) {
         <h1 id="status-title">{detail.fullName}</h1>
         <span class="quiet">{KINDS[detail.kind]}</span>
       </div>
-      <div class="status-line" aria-live="polite">
+      <p class="hidden" role="status">
+        {spokenText(announced.current, at)}
+      </p>
+      <div class="status-line">
         <ConditionBadge condition={condition} />
         <p class="headline">{headline}</p>
       </div>
