@@ -47,7 +47,8 @@ export function App({ token }: { readonly token: string | undefined }) {
   }, [detail, link]);
   return (
     <>
-      <a class="skip" href="#main">
+      {/* biome-ignore lint/a11y/useValidAnchor: the link moves the focus within the page. */}
+      <a class="skip" href="#main" onClick={skip}>
         Skip to the limiter
       </a>
       <header class="top">
@@ -63,9 +64,15 @@ export function App({ token }: { readonly token: string | undefined }) {
       </header>
       <div class="page">
         <GateList gates={gates} more={more} selected={shownGate} select={choose} />
-        <main id="main" class={NOTICES[link] === undefined ? '' : 'is-stale'}>
+        <main id="main" tabIndex={-1} class={NOTICES[link] === undefined ? '' : 'is-stale'}>
           <Notice link={link} at={at} />
-          <LinkNotice linked={linked} close={close} />
+          <LinkNotice
+            linked={linked}
+            close={() => {
+              close();
+              focusMain();
+            }}
+          />
           {detail === undefined ? (
             <Nothing isConnecting={link === 'connecting'} />
           ) : (
@@ -85,13 +92,23 @@ export function App({ token }: { readonly token: string | undefined }) {
               />
               <Limits limits={detail.limits} isShared={detail.fleet !== undefined} />
               {detail.fleet !== undefined && <Fleet fleet={detail.fleet} />}
-              <ControlPanel detail={detail} token={token} />
+              <ControlPanel key={detail.id} detail={detail} token={token} />
             </>
           )}
         </main>
       </div>
     </>
   );
+}
+
+/** Moves the focus only: the address names the open request, and keeps it. */
+function skip(event: Event): void {
+  event.preventDefault();
+  focusMain();
+}
+
+function focusMain(): void {
+  document.getElementById('main')?.focus();
 }
 
 function Notice({ link, at }: { readonly link: LinkState; readonly at: number }) {

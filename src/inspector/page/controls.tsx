@@ -12,6 +12,8 @@ export function ControlPanel({ detail, token }: Props) {
   const { controls, id } = detail;
   if (controls === undefined) return null;
   const send = async (action: string, settings: Record<string, number> = {}) => {
+    // The same answer twice is announced twice.
+    setAnswer('');
     const response = await fetch('/control', {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${token ?? ''}` },
@@ -85,6 +87,7 @@ function SettingForm({ setting, isOff, change }: SettingProps) {
       class="setting"
       onSubmit={(event) => {
         event.preventDefault();
+        if (!isChanged) return;
         change(Number(shown));
         setText(undefined);
       }}
@@ -101,7 +104,13 @@ function SettingForm({ setting, isOff, change }: SettingProps) {
           onInput={(event) => setText(event.currentTarget.value)}
         />
       </label>
-      <button type="submit" disabled={isOff || !isChanged}>
+      {/* Not `disabled` after it was pressed: it would lose the focus. */}
+      <button
+        type="submit"
+        disabled={isOff}
+        aria-disabled={!isChanged}
+        aria-label={`Set ${setting.label}`}
+      >
         Set
       </button>
     </form>

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { count } from '../format.ts';
 import type { GateSummary } from '../wire.ts';
 import { ConditionIcon } from './status.tsx';
@@ -20,14 +20,29 @@ const FILTER_FROM = 8;
 export function GateList({ gates, more, selected, select }: Props) {
   const [filter, setFilter] = useState('');
   const [isOpen, setOpen] = useState(false);
+  const toggle = useRef<HTMLButtonElement>(null);
+  // In a wide window the toggle is not displayed, so that the focus stays in the list.
+  const fold = () => {
+    toggle.current?.focus();
+    setOpen(false);
+  };
   const wanted = filter.trim().toLowerCase();
   const shown = gates.filter(({ name }) => name.toLowerCase().includes(wanted));
   const present = gates.find(({ id }) => id === selected);
   return (
-    <nav class={`gates ${isOpen ? 'is-open' : ''}`} aria-label="Limiters and streams">
+    <nav
+      class={`gates ${isOpen ? 'is-open' : ''}`}
+      aria-label="Limiters and streams"
+      onKeyDown={({ key, target }) => {
+        // The first Escape in the filter empties it.
+        const isEmptied = target instanceof HTMLInputElement && target.value !== '';
+        if (key === 'Escape' && isOpen && !isEmptied) fold();
+      }}
+    >
       <button
         type="button"
         class="gates-toggle"
+        ref={toggle}
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}
       >
@@ -55,7 +70,7 @@ export function GateList({ gates, more, selected, select }: Props) {
                 aria-current={gate.id === selected ? 'true' : undefined}
                 onClick={() => {
                   select(gate.id);
-                  setOpen(false);
+                  fold();
                 }}
               >
                 <ConditionIcon condition={gate.condition} />
@@ -70,7 +85,9 @@ export function GateList({ gates, more, selected, select }: Props) {
             </li>
           ))}
         </ul>
-        {shown.length === 0 && gates.length > 0 && <p class="quiet pad">None has that name.</p>}
+        <p class="quiet filter-answer" role="status">
+          {shown.length === 0 && gates.length > 0 && 'None has that name.'}
+        </p>
         {more > 0 && (
           <p class="quiet pad">
             {count(more)} more are not followed: up to 200 are, those at work first.

@@ -1,3 +1,4 @@
+import { useRef } from 'preact/hooks';
 import { clockTime } from '../format.ts';
 import { endsOf, LONGEST_S, moved, NOW, scaled, type TimeRange } from './time-range.ts';
 
@@ -19,6 +20,12 @@ interface Props {
 /** Chooses the shown part of the time lines: the last minutes (live), or a fixed part. */
 export function RangeChoice({ range, first, now, choose }: Props) {
   const ends = endsOf(range, first, now);
+  const windows = useRef<HTMLFieldSetElement>(null);
+  const returnToNow = () => {
+    // The button goes away: the focus moves to the choice that it makes.
+    windows.current?.querySelector('input')?.focus();
+    choose(NOW);
+  };
   const steps = [
     { label: 'Earlier', sign: '←', make: () => moved(ends, -1, now) },
     { label: 'Later', sign: '→', make: () => moved(ends, 1, now) },
@@ -27,7 +34,7 @@ export function RangeChoice({ range, first, now, choose }: Props) {
   ];
   return (
     <>
-      <fieldset class="choice">
+      <fieldset class="choice" ref={windows}>
         <legend class="hidden">Length of time</legend>
         {WINDOWS.map(({ label, seconds }) => (
           <label key={seconds}>
@@ -62,7 +69,7 @@ export function RangeChoice({ range, first, now, choose }: Props) {
           <span aria-live="polite">
             {clockTime(range.from * 1_000)} to {clockTime(range.to * 1_000)}
           </span>
-          <button type="button" class="back" onClick={() => choose(NOW)}>
+          <button type="button" class="back" onClick={returnToNow}>
             Back to now
           </button>
         </span>

@@ -1,8 +1,9 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { FoundRequest, RequestRecord } from '../wire-requests.ts';
-import { GATE_COLOURS, GATE_NAMES } from './chart-lines.ts';
+import { useKeyboardFocus } from './keyboard-focus.ts';
 import { hashOf, type Linked } from './linked-request.ts';
 import { outcomeText, Request } from './request.tsx';
+import { Key } from './request-key.tsx';
 
 const SORTS = [
   { value: 'latest', label: 'Latest' },
@@ -39,15 +40,23 @@ export function Requests(props: Props) {
   const [outcome, setOutcome] = useState<string>('all');
   const opened = linked.state === 'found' && linked.found.gate === gate ? linked : undefined;
   const openId = opened?.found.record.id;
-  // The list must not move while the user reads it.
-  const isFrozen = opened !== undefined;
+  const focus = useKeyboardFocus();
+  // The list must not move while the user reads it, or lose the row that has the focus.
+  const isFrozen = opened !== undefined || focus.isInside;
   const listed = useRecords({ gate, sort, outcome, isFrozen, isLive });
-  const isListed = listed.some(({ id }) => id === openId);
-  const records = opened === undefined || isListed ? listed : [opened.found.record, ...listed];
+  const kept = useRef<FoundRequest | undefined>(undefined);
+  if (opened !== undefined) kept.current = opened.found;
+  else if (!focus.isInside || kept.current?.gate !== gate) kept.current = undefined;
+  const record = kept.current?.record;
+  const isListed = record === undefined || listed.some(({ id }) => id === record.id);
+  const records = isListed ? listed : [record, ...listed];
   const isFromAddress = opened?.isFromAddress === true;
   useEffect(() => {
     if (!isFromAddress) return;
-    document.getElementById(`request-${openId}`)?.scrollIntoView({ block: 'center' });
+    const row = document.getElementById(`request-${openId}`);
+    row?.scrollIntoView({ block: 'center' });
+    // The link that was followed is gone, with the request that had it.
+    row?.querySelector('button')?.focus({ preventScroll: true });
   }, [openId, isFromAddress]);
   const longest = Math.max(1, ...records.map(({ durationMs }) => durationMs));
   const addressOf = (request: number) => hashOf({ run, request });
@@ -64,7 +73,7 @@ export function Requests(props: Props) {
           choose={setOutcome}
         />
         <span class="quiet" aria-live="polite">
-          {isFrozen ? 'The list stands still while one is open.' : ''}
+          {isFrozen ? 'The list stands still while one is open or has the focus.' : ''}
         </span>
       </div>
       {records.length > 0 && <Key records={records} />}
@@ -75,7 +84,12 @@ export function Requests(props: Props) {
             : 'No request that ended lately is of this kind.'}
         </p>
       ) : (
-        <ul class="requests" style={{ '--outcome': `${widthOf(records)}ch` }}>
+        <ul
+          class="requests"
+          style={{ '--outcome': `${widthOf(records)}ch` }}
+          onFocusIn={focus.enter}
+          onFocusOut={focus.leave}
+        >
           {records.map((record) => (
             <Request
               key={record.id}
@@ -143,44 +157,6 @@ interface Read {
 }
 
 const NO_RECORDS: readonly RequestRecord[] = [];
-
-/** The legend of the bars: only the kinds of parts that occur. */
-function Key({ records }: { readonly records: readonly RequestRecord[] }) {
-  const parts = records.flatMap((record) => record.parts);
-  const gates = new Set(parts.flatMap((part) => (part.kind === 'wait' ? [part.gate] : [])));
-  const isAnyBad = parts.some((part) => part.kind === 'attempt' && part.result !== 'ok');
-  return (
-    <p class="key" aria-hidden="true">
-      <KeyItem kind="is-ok" colour="api" label="with the API" />
-      {isAnyBad && <KeyItem kind="is-bad" colour="red" label="turned away" />}
-      {[...gates].map((gate) => (
-        <KeyItem
-          key={gate}
-          kind="is-wait"
-          colour={GATE_COLOURS[gate]}
-          label={`waits for ${GATE_NAMES[gate]}`}
-        />
-      ))}
-    </p>
-  );
-}
-
-interface KeyItemProps {
-  readonly kind: string;
-  readonly colour: string;
-  readonly label: string;
-}
-
-function KeyItem({ kind, colour, label }: KeyItemProps) {
-  return (
-    <span class="key-item">
-      <span class="key-bar">
-        <span class={`segment ${kind}`} style={{ color: `var(--${colour})` }} />
-      </span>
-      {label}
-    </span>
-  );
-}
 
 interface ChoiceProps {
   readonly name: string;
