@@ -113,15 +113,15 @@ export class QueueCapacity {
       if (!isTicket(item) || item.attempts > 0) break;
       queue.shift();
       oldest.queued -= 1;
-      this.drop(item, waitKind, isTold);
+      this.#drop(item, waitKind, isTold);
       notifyAdmitted(oldest, item);
     }
     // A newcomer whose owner ended meanwhile was not refused.
-    if (!owner.gone) this.drop(newcomer, waitKind, isTold);
+    if (!owner.gone) this.#drop(newcomer, waitKind, isTold);
     return false;
   }
 
-  private drop(ticket: Ticket, gate: GateKind, isTold: boolean): void {
+  #drop(ticket: Ticket, gate: GateKind, isTold: boolean): void {
     this.dropped += 1;
     if (isTold) ticket.gaveUpAt = gate;
     ticket.refuse(new QueueFullError(this.bound.maxQueue, gate));
@@ -138,28 +138,31 @@ interface Expelling {
 class Waiter implements WaitTimeout, Timed {
   before: Timed | undefined = undefined;
   after: Timed | undefined = undefined;
-  private readonly ticket: Ticket;
-  private readonly gate: Expelling;
-  private readonly owner: AdmissionCallback;
-  private readonly timeouts: WaitTimeouts;
+  readonly #ticket: Ticket;
+  readonly #gate: Expelling;
+  readonly #owner: AdmissionCallback;
+  readonly #timeouts: WaitTimeouts;
 
   constructor(ticket: Ticket, gate: Expelling, owner: AdmissionCallback, timeouts: WaitTimeouts) {
-    this.ticket = ticket;
-    this.gate = gate;
-    this.owner = owner;
-    this.timeouts = timeouts;
+    this.#ticket = ticket;
+    this.#gate = gate;
+    this.#owner = owner;
+    this.#timeouts = timeouts;
   }
 
   get startedAt(): number {
-    return this.ticket.arrivedAt;
+    return this.#ticket.arrivedAt;
   }
 
   end(): void {
-    this.timeouts.ended(this);
+    this.#timeouts.ended(this);
   }
 
   timedOut(): void {
-    const { gate, ticket, owner, timeouts } = this;
+    const gate = this.#gate;
+    const ticket = this.#ticket;
+    const owner = this.#owner;
+    const timeouts = this.#timeouts;
     gate.expel(ticket, owner, timeouts.errorAt(gate.waitKind));
   }
 }
@@ -168,9 +171,9 @@ class Waiter implements WaitTimeout, Timed {
 export class WaitTimeouts {
   /** Whether any request has a timeout. A field, because it is read for each request. */
   isOn: boolean;
-  private readonly timeouts: Timeouts;
-  private waitTimeoutMs: number;
-  private readonly deadlineMs: number;
+  readonly #timeouts: Timeouts;
+  #waitTimeoutMs: number;
+  readonly #deadlineMs: number;
 
   /**
    * @param waitTimeoutMs Infinity: no request is timed out
@@ -178,10 +181,10 @@ export class WaitTimeouts {
    * bound
    */
   constructor(waitTimeoutMs: number, clock: Clock, deadlineMs = Number.POSITIVE_INFINITY) {
-    this.waitTimeoutMs = waitTimeoutMs;
-    this.deadlineMs = deadlineMs;
-    this.timeouts = new Timeouts(Math.min(waitTimeoutMs, deadlineMs), clock, true);
-    this.isOn = this.timeouts.timeoutMs !== Number.POSITIVE_INFINITY;
+    this.#waitTimeoutMs = waitTimeoutMs;
+    this.#deadlineMs = deadlineMs;
+    this.#timeouts = new Timeouts(Math.min(waitTimeoutMs, deadlineMs), clock, true);
+    this.isOn = this.#timeouts.timeoutMs !== Number.POSITIVE_INFINITY;
   }
 
   /** A request that was not sent yet starts to wait at a gate. */
@@ -189,25 +192,26 @@ export class WaitTimeouts {
     if (!this.isOn || ticket.attempts > 0) return;
     const waiter = new Waiter(ticket, gate, owner, this);
     ticket.waitTimeout = waiter;
-    this.timeouts.started(waiter, now);
+    this.#timeouts.started(waiter, now);
   }
 
   /**
    * Changes the timeout, also for waiting requests. If there was none before, only for newcomers.
    */
   configure(waitTimeoutMs: number): void {
-    this.waitTimeoutMs = waitTimeoutMs;
-    this.timeouts.configure(Math.min(waitTimeoutMs, this.deadlineMs));
-    this.isOn = this.timeouts.timeoutMs !== Number.POSITIVE_INFINITY;
+    this.#waitTimeoutMs = waitTimeoutMs;
+    this.#timeouts.configure(Math.min(waitTimeoutMs, this.#deadlineMs));
+    this.isOn = this.#timeouts.timeoutMs !== Number.POSITIVE_INFINITY;
   }
 
   /** A request waits no longer. */
   ended(waiter: Timed): void {
-    this.timeouts.ended(waiter);
+    this.#timeouts.ended(waiter);
   }
 
   errorAt(waitKind: GateKind): Error {
-    const { waitTimeoutMs, deadlineMs } = this;
+    const waitTimeoutMs = this.#waitTimeoutMs;
+    const deadlineMs = this.#deadlineMs;
     if (deadlineMs <= waitTimeoutMs) return new DeadlineExceededError(deadlineMs, 'waiting');
     return new WaitTimeoutError(waitTimeoutMs, waitKind);
   }
