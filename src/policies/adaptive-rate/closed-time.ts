@@ -3,6 +3,8 @@ import { ProbeDelay } from './probe-delay.ts';
 
 /** How many consecutive rejected probes make an outage. */
 const OUTAGE_PROBES = 3;
+/** A reported end may be rounded down: probes are at least this far apart. */
+const LEAST_END_MS = 100;
 /** Until this many probes were planned, a named wait alone decides when the next one is sent. */
 const NAMED_PROBES = 2;
 
@@ -68,9 +70,12 @@ export class ClosedTime {
     return true;
   }
 
-  /** Plans the next probe. Parameters as for `ProbeDelay.next`. */
-  probe(now: number, horizonMs: number, intervalMs: number, meanMs: number): void {
-    this.probeAt = now + this.probes.next(horizonMs, intervalMs, meanMs);
+  /**
+   * Plans the next probe. Other parameters as for `ProbeDelay.next`.
+   * @param endMs how long a used-up limit stays closed, as reported; Infinity if that is not known
+   */
+  probe(now: number, endMs: number, ...delays: Parameters<ProbeDelay['next']>): void {
+    this.probeAt = now + Math.min(this.probes.next(...delays), Math.max(LEAST_END_MS, endMs));
   }
 
   /** A rejection names a wait. Parameters as for `NamedWait.named`. */

@@ -23,6 +23,8 @@ const OUTAGE_INTERVALS = 4;
 const OUTAGE_PART = 0.5;
 /** A rate that a long closure lowers below this share is uncertain. */
 const FELL = 0.9;
+/** A process that got less of a used-up limit than this has no share of it yet. */
+const LEAST_OWN = 8;
 /** The most evidence that is kept after an outage or an interruption. */
 const EVIDENCE_AFTER = 50;
 /** The attempts that were sent and accepted before the first rejection. */
@@ -235,6 +237,9 @@ export class RateEstimate {
     // A rejection may return late: an attempt accepted meanwhile shows that the provider was open.
     const to = closure.reopenedAt ?? sent.at;
     if (this.marks === undefined && this.first.isSkipped(closure, to, namedUntil)) return;
+    // Others have used up the limit: that shows nothing about the rate of a process that begins.
+    const isByOthers = closure.usedUpPerMs > 0 && closure.accepted < LEAST_OWN;
+    if (isByOthers && (this.marks === undefined || this.evidence < SURE_EVIDENCE)) return;
     // If the provider named the end of the closure, it was closed until then.
     const from = Math.min(to, Math.max(closure.lastAt, namedUntil));
     if (this.marks === undefined) this.firstMeasure(closure, from, to);

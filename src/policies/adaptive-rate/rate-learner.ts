@@ -61,10 +61,11 @@ export class RateLearner extends AttemptPacer {
       retryAfterMs !== undefined || limits.some(({ resetMs }) => resetMs !== undefined);
     sending.isForeign = this.signs.isForeign(verdict);
     sending.isOfOtherKind = sending.isForeign && this.signs.isKnown;
-    const { remaining = 1 } = shortestOf(limits, 'requests') ?? {};
+    const { remaining = 1, resetMs } = shortestOf(limits, 'requests') ?? {};
     sending.usedUpPerMs = remaining < 1 ? this.rates.requests.wholePerMs(now) : 0;
     sending.isExplained = this.rates.report(limits, sending, false, now) && isDated;
-    this.stop(sending, verdict, isLater, now);
+    const endMs = remaining < 1 ? resetMs : undefined;
+    this.stop(sending, verdict, isLater, now, endMs);
     this.log.advance(now);
   }
 
@@ -83,7 +84,13 @@ export class RateLearner extends AttemptPacer {
     this.rejected(sending, verdict, now);
   }
 
-  private stop(sending: Sending, verdict: Verdict, isLater: boolean, now: number): void {
+  private stop(
+    sending: Sending,
+    verdict: Verdict,
+    isLater: boolean,
+    now: number,
+    endMs: number | undefined,
+  ): void {
     const { retryAfterMs, limits, limit } = verdict;
     const others = this.cap.othersOf(sending);
     this.cap.rejected(sending, now);
@@ -99,7 +106,7 @@ export class RateLearner extends AttemptPacer {
     }
     sending.reaction = this.reactions.last;
     if (sending.isExplained && isLater) this.closed.named.reset();
-    else if (!isAtCap && isLater) this.close(now);
+    else if (!isAtCap && isLater) this.close(now, endMs);
     if (retryAfterMs !== undefined && limit !== 'concurrency' && resetOf(verdict) === undefined) {
       this.closed.name(retryAfterMs, sending.at, now, isLater);
     }
@@ -111,14 +118,14 @@ export class RateLearner extends AttemptPacer {
     return share > 0 && share ** (this.closed.row + 1) > IMPROBABLE;
   }
 
-  private close(now: number): void {
+  private close(now: number, endMs = Number.POSITIVE_INFINITY): void {
     const { closed, demand, estimate, rates, isByChance } = this;
     if (closed.begin()) {
       rates.requests.delayUntil(demand.lastSentAt + 1 / rates.requests.perMs);
       // With a measured rate, a first rejection only delays the next attempt by an interval.
       if (estimate.isKnown) return;
     } else if (isByChance) return;
-    closed.probe(now, this.log.horizonMs, this.intervalMs, demand.meanMs(now));
+    closed.probe(now, endMs, this.log.horizonMs, this.intervalMs, demand.meanMs(now));
   }
 
   /** Whether rejections may be those of a cap: where some come by chance, no new cap is found. */

@@ -50,6 +50,11 @@ const OTHERS_LEAST = 2;
  * rejection there is no evidence of others: attempts sent before it may not have been reported.
  */
 const FIRST_OTHERS_PART = 0.25;
+/**
+ * After so many windows without others one is spread: else a process that begins later would get
+ * nothing, and would never be seen.
+ */
+const SPREAD_EVERY = 8;
 /** How long reports are valid after the last one, or two windows. */
 const FRESH_MS = 15_000;
 /**
@@ -100,6 +105,8 @@ export class ReportedWindow {
   #usedByOthers = 0;
   #isShared = false;
   #wasShared = false;
+  /** How many windows in a row were used by this process alone. */
+  #alone = 0;
   /** The first report of the window: its time, and the amount left then plus the amount sent. */
   #filledFrom: { readonly at: number; readonly sum: number } | undefined = undefined;
   /** The refill rate before the end, per ms, as in a sliding window. */
@@ -197,8 +204,9 @@ export class ReportedWindow {
 
   /** The rate at which the amount left is spread, per ms; undefined if it may be sent at once. */
   rateAt(total: number, now: number): number | undefined {
-    if (!this.#isFresh(now) || this.isExact) return undefined;
+    if (!this.#isFresh(now)) return undefined;
     this.#begin(total, now);
+    if (this.isExact && this.#alone % SPREAD_EVERY !== SPREAD_EVERY - 1) return undefined;
     const usual = this.usualPerMs;
     const left = this.#remaining - (total - this.#total);
     const perMs = left / Math.max(LEAST_LEFT_MS, this.#end - now) + this.#fillPerMs;
@@ -235,6 +243,7 @@ export class ReportedWindow {
     }
     this.#hasBegun = true;
     this.#isRejected = false;
+    this.#alone = this.#isShared ? 0 : this.#alone + 1;
     this.#wasShared = this.#isShared;
     this.#isShared = false;
     this.#isTold = false;

@@ -69,9 +69,11 @@ export function world({ provider: given, options, chance, workers = 1, seed = 1 
     sent,
     /** Requests that were answered well, by worker. */
     answered,
-    /** Hands over so many requests to each worker. */
-    push: (count: number) => {
-      for (const input of inputs) from(Array(count).keys()).subscribe((n) => input.next(n));
+    /** Hands over so many requests to each worker, or to some. */
+    push: (count: number, to = inputs.keys()) => {
+      for (const worker of to) {
+        from(Array(count).keys()).subscribe((n) => inputs[worker]?.next(n));
+      }
     },
     advance: (ms: number) => clock.advanceAsync(ms),
     end: () => {

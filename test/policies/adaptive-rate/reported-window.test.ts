@@ -133,6 +133,21 @@ describe('a window whose end is told', () => {
     expect(window.isExact).toBe(true);
   });
 
+  it('spreads one of eight windows that it uses alone, so that others can begin', () => {
+    const window = begun();
+    const spread: number[] = [];
+    let at = 0;
+    let total = LIMIT;
+    for (let n = 1; n <= 17; n += 1) {
+      at += WINDOW_MS + 1_000;
+      if (window.rateAt(total, at) !== undefined) spread.push(n);
+      total += 1;
+      tell(window, { at, remaining: LIMIT - 1, resetMs: WINDOW_MS, total, now: at + 10 });
+      total += LIMIT - 1;
+    }
+    expect(spread).toEqual([7, 15]);
+  });
+
   it('spreads what is left over the time that is left, where others use a window too', () => {
     const window = begun();
     const { at, total } = used(window, 2);

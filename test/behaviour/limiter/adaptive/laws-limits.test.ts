@@ -37,12 +37,16 @@ async function shares(
   headers: 'openai' | 'none',
   seed: number,
   algorithm: Rate = 'token-bucket',
+  apartMs = 0,
 ) {
   const limits = [limit(algorithm, 400, 10_000)];
   const provider = { limits, latency, headers, retryAfter: 'none' } as const;
   const run = world({ provider, workers, seed });
-  run.push(60_000);
-  await run.advance(600_000);
+  for (let worker = 0; worker < workers; worker += 1) {
+    run.push(60_000, [worker].values());
+    await run.advance(apartMs);
+  }
+  await run.advance(600_000 - run.clock.now());
   const before = [...run.answered];
   await run.advance(600_000);
   const { accepted, rejected } = between(run.provider.stats(), 600, 1_200);
@@ -83,6 +87,27 @@ describe('several processes with one key', () => {
         expect(run.used).toBeGreaterThan(used);
         expect(run.rejectedPart).toBeLessThan(rejectedPart);
       }
+    },
+  );
+
+  it.each([
+    [2, 'fixed-window', 3_000],
+    [8, 'fixed-window', 2_300],
+    [2, 'sliding-window', 3_000],
+    ...(isLong
+      ? ([
+          [2, 'fixed-window', 33_000],
+          [8, 'fixed-window', 7_100],
+          [8, 'sliding-window', 2_300],
+        ] as const)
+      : []),
+  ] as const)(
+    '%i, by headers, at a %s, that begin %i ms apart: max / min is below 2, 0.93 is used',
+    async (workers, algorithm, apartMs) => {
+      const run = await shares(workers, 'openai', 1, algorithm, apartMs);
+      expect(run.ratio).toBeLessThan(2);
+      expect(run.used).toBeGreaterThan(0.93);
+      expect(run.rejectedPart).toBeLessThan(0.025);
     },
   );
 });
