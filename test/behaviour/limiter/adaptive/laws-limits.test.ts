@@ -91,21 +91,22 @@ describe('several processes with one key', () => {
   );
 
   it.each([
-    [2, 'fixed-window', 3_000],
-    [8, 'fixed-window', 2_300],
-    [2, 'sliding-window', 3_000],
+    [2, 'fixed-window', 3_000, 2],
+    [8, 'fixed-window', 2_300, 2],
+    [2, 'sliding-window', 3_000, 2],
     ...(isLong
       ? ([
-          [2, 'fixed-window', 33_000],
-          [8, 'fixed-window', 7_100],
-          [8, 'sliding-window', 2_300],
+          [2, 'fixed-window', 15_000, 2],
+          [2, 'fixed-window', 61_000, 2],
+          [8, 'fixed-window', 7_100, 2.5],
+          [8, 'sliding-window', 2_300, 4],
         ] as const)
       : []),
   ] as const)(
-    '%i, by headers, at a %s, that begin %i ms apart: max / min is below 2, 0.93 is used',
-    async (workers, algorithm, apartMs) => {
+    '%i, by headers, at a %s, that begin %i ms apart: max / min is below %f, 0.93 is used',
+    async (workers, algorithm, apartMs, most) => {
       const run = await shares(workers, 'openai', 1, algorithm, apartMs);
-      expect(run.ratio).toBeLessThan(2);
+      expect(run.ratio).toBeLessThan(most);
       expect(run.used).toBeGreaterThan(0.93);
       expect(run.rejectedPart).toBeLessThan(0.025);
     },
