@@ -53,9 +53,12 @@ export class RejectionsByChance {
     return this.likeLimit.trial;
   }
 
-  /** @returns the rate that was accepted before, per ms, if a trial has ended well */
+  /**
+   * An attempt of a trial has ended. One without a result counts as rejected.
+   * @returns the rate that was accepted before, per ms, if the trial has ended well
+   */
   tried({ outcome }: SentAttempt): number | undefined {
-    return this.likeLimit.tried(outcome === 'rejected') ? this.likeLimit.ratePerMs : undefined;
+    return this.likeLimit.tried(outcome !== 'accepted') ? this.likeLimit.ratePerMs : undefined;
   }
 
   /** The rate, per ms, that was accepted before the falls by rejections of this kind. */

@@ -51,6 +51,19 @@ describe('rejections by chance', () => {
   });
 
   it.each([
+    ['accepted', 0.1],
+    ['withdrawn', 0],
+  ] as const)('of which all attempts of the trial are %s: %d', (outcome, share) => {
+    const byChance = falling(10, {});
+    const sent = { at: 0, order: 0, pacePerMs: 1, others: 0, isPaced: true, isSaved: false };
+    const attempt = Object.assign(new SentAttempt({ ...sent, idleMs: 0 }), { outcome });
+    let count = 0;
+    for (; byChance.trial.isSending; count += 1) byChance.trial.sent();
+    for (let n = 0; n < count; n += 1) byChance.tried(attempt);
+    expect(byChance.share).toBeCloseTo(share, 6);
+  });
+
+  it.each([
     ['the attempts of other processes', { canTry: false }],
     ['details of the limit in rejections', { isBare: false }],
   ])('are never more in view of %s', (_, kind) => {
