@@ -77,13 +77,14 @@ export type {
 } from './request/gate-options.ts';
 export type { GateSubscriberOptions } from './request/gate-subscriber.ts';
 export type { PolicyOperatorOptions } from './request/policy-operator.ts';
+export type { RequestOptions } from './request/request-options.ts';
 export type {
   Emitted,
   ProjectOutput,
   ResultOptions,
   RetryOptions,
 } from './request/send-options.ts';
-export type { RequestInput, RequestOptions } from './request/ticket-factory.ts';
+export type { RequestInput } from './request/ticket-factory.ts';
 export type {
   Datum,
   EncodedTextChunk,

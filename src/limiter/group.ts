@@ -10,6 +10,12 @@ import { resolveCommonOptions } from '../request/gate-options.ts';
 import { type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
 import {
+  checkPriority,
+  checkRequestOptions,
+  NAMED_REQUEST_KEYS,
+  resultOf,
+} from '../request/request-options.ts';
+import {
   checkResultOptions,
   checkRetryOptions,
   type Emitted,
@@ -17,12 +23,6 @@ import {
   type ProjectOutput,
   RESULT_KEYS,
 } from '../request/send-options.ts';
-import {
-  checkPriority,
-  checkRequestOptions,
-  NAMED_REQUEST_KEYS,
-  resultOf,
-} from '../request/ticket-factory.ts';
 import { checkFunction, checkKeys, checkNumber, checkOwner, show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 import { isError } from '../util/print.ts';

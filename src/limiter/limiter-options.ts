@@ -13,16 +13,16 @@ import {
   type SharedOption,
 } from '../request/gate-options.ts';
 import {
-  checkRetryOptions,
-  type ResultOptions,
-  type RetryOptions,
-} from '../request/send-options.ts';
-import {
   checkCosts,
   checkPriority,
   checkWeight,
   type NamedRequestOptions,
-} from '../request/ticket-factory.ts';
+} from '../request/request-options.ts';
+import {
+  checkRetryOptions,
+  type ResultOptions,
+  type RetryOptions,
+} from '../request/send-options.ts';
 import { checkAmount, checkFunction, checkKeys, checkNumber, show } from '../util/check.ts';
 import type { SharedOptions, SharedSnapshot } from './shared-limits.ts';
 import type { LimiterSnapshot } from './snapshot.ts';

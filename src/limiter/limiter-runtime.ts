@@ -8,13 +8,10 @@ import type { Newcomer } from '../queue/waiting-requests.ts';
 import { gateOpener } from '../request/gate-opener.ts';
 import { resolveCommonOptions } from '../request/gate-options.ts';
 import type { RequestGate } from '../request/request-gate.ts';
+import type { NamedRequestOptions } from '../request/request-options.ts';
 import type { RequestPipeline } from '../request/result-subscriber.ts';
 import type { Project, ProjectOutput } from '../request/send-options.ts';
-import {
-  type NamedRequestOptions,
-  TicketFactory,
-  type TicketFactoryOptions,
-} from '../request/ticket-factory.ts';
+import { TicketFactory, type TicketFactoryOptions } from '../request/ticket-factory.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Timeouts } from '../util/timers.ts';
 import { ImpossibleRequests } from './impossible-requests.ts';

@@ -9,6 +9,11 @@ import { OK, verdictOn } from '../providers/classify.ts';
 import type { FeedbackSubject } from '../request/feedback-subject.ts';
 import { type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
+import {
+  checkPriority,
+  checkRequestOptions,
+  NAMED_REQUEST_KEYS,
+} from '../request/request-options.ts';
 import { PipelineSubscriber } from '../request/result-subscriber.ts';
 import {
   checkResultOptions,
@@ -17,11 +22,6 @@ import {
   type ProjectOutput,
   RESULT_KEYS,
 } from '../request/send-options.ts';
-import {
-  checkPriority,
-  checkRequestOptions,
-  NAMED_REQUEST_KEYS,
-} from '../request/ticket-factory.ts';
 import { checkAmount, checkFunction, checkKeys, checkNumber, checkOwner } from '../util/check.ts';
 import { isError } from '../util/print.ts';
 import { Calls, type Task } from './call-request.ts';

@@ -2,8 +2,8 @@ import { Observable, type ObservableInput, type OperatorFunction, Subject, tap }
 import type { AttemptContext } from '../request/attempt-context.ts';
 import { checkPull } from '../request/pull.ts';
 import { PullIterator, type PullSource } from '../request/pull-iterator.ts';
+import { REQUEST_KEYS, type RequestOptions } from '../request/request-options.ts';
 import type { Project } from '../request/send-options.ts';
-import { REQUEST_KEYS, type RequestOptions } from '../request/ticket-factory.ts';
 import { checkFunction, checkInteger, checkKeys, show } from '../util/check.ts';
 
 /** What `limiter.map` calls for each value, and for each attempt. */

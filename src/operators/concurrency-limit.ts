@@ -5,12 +5,8 @@ import { checkOptions } from '../policies/option.ts';
 import { followLimit, withoutStreams } from '../request/gate-opener.ts';
 import type { ConcurrencyOptions } from '../request/gate-options.ts';
 import { type PolicyOperatorOptions, policyOperator } from '../request/policy-operator.ts';
-import {
-  checkRequestOptions,
-  type RequestInput,
-  type RequestOptions,
-  weightOf,
-} from '../request/ticket-factory.ts';
+import { checkRequestOptions, type RequestOptions, weightOf } from '../request/request-options.ts';
+import type { RequestInput } from '../request/ticket-factory.ts';
 
 export interface ConcurrencyLimitOptions<T>
   extends ConcurrencyOptions,

@@ -3,6 +3,11 @@ import type { Outcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
 import { followLimit, gateOpener } from '../request/gate-opener.ts';
 import { GATE_KEYS, type GateOptions, resolveCommonOptions } from '../request/gate-options.ts';
+import {
+  checkRequestOptions,
+  REQUEST_KEYS,
+  type RequestOptions,
+} from '../request/request-options.ts';
 import { PipelineSubscriber } from '../request/result-subscriber.ts';
 import {
   checkResultOptions,
@@ -15,12 +20,7 @@ import {
   type ResultOptions,
   type RetryOptions,
 } from '../request/send-options.ts';
-import {
-  checkRequestOptions,
-  REQUEST_KEYS,
-  type RequestOptions,
-  TicketFactory,
-} from '../request/ticket-factory.ts';
+import { TicketFactory } from '../request/ticket-factory.ts';
 import { checkFunction, checkKeys } from '../util/check.ts';
 
 export interface ThrottleOptions<T = unknown>

@@ -18,7 +18,8 @@ import {
   GateSubscriber,
   type GateSubscriberOptions,
 } from './gate-subscriber.ts';
-import { type RequestInput, type RequestOptions, TicketFactory } from './ticket-factory.ts';
+import type { RequestOptions } from './request-options.ts';
+import { type RequestInput, TicketFactory } from './ticket-factory.ts';
 
 /** Options of every operator around one policy. */
 export interface PolicyOperatorOptions extends CommonOptions, GateSubscriberOptions {}

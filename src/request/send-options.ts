@@ -6,7 +6,7 @@ import type { Outcome } from '../model/outcome.ts';
 import type { RetryPolicy } from '../policies/retry.ts';
 import type { Classifier } from '../providers/classify.ts';
 import type { Gate } from '../queue/gate.ts';
-import { checkBoolean, checkFunction } from '../util/check.ts';
+import { checkBoolean, checkFunctions } from '../util/check.ts';
 import type { Clock, Random } from '../util/clock.ts';
 import type { Timeouts } from '../util/timers.ts';
 import type { AttemptContext } from './attempt-context.ts';
@@ -89,9 +89,8 @@ export function checkResultOptions({ outcomes, ordered }: ResultOptions): void {
  * Checks options that are not numbers; the numbers are in the table of options.
  * @throws TypeError that names a wrong option
  */
-export function checkRetryOptions({ classify, random }: RetryOptions): void {
-  if (classify !== undefined) checkFunction('classify', classify);
-  if (random !== undefined) checkFunction('random', random);
+export function checkRetryOptions(options: RetryOptions): void {
+  checkFunctions(options, ['classify', 'random']);
 }
 
 /** How answers are handled. The values change when the adaptive policy changes. */

@@ -7,56 +7,20 @@ import { isSized, type Sized } from '../model/sized.ts';
 import { type Amounts, Ticket, type TicketOwner } from '../model/ticket.ts';
 import type { RequestCost } from '../policies/policy.ts';
 import { estimateBytes, estimateTokens } from '../sizing/estimate.ts';
-import { checkAmount, checkFunction, checkInteger, show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
+import {
+  checkCosts,
+  checkPriority,
+  type NamedRequestOptions,
+  type RequestOptions,
+  resultOf,
+  weightOf,
+} from './request-options.ts';
 import type { ResultOptions } from './send-options.ts';
-import { checkEstimator, type Estimator, sizeOf } from './size.ts';
+import { type Estimator, sizeOf } from './size.ts';
 
 /** The input of a gate: a ticket, or a value that becomes one. */
 export type RequestInput<T> = T | Sized<T> | Ticket<T>;
-
-/** Options of a stream's requests. */
-export interface RequestOptions<T> {
-  /** Estimates the size of a request. Default: as `byteEstimate`. A `Sized` keeps its size. */
-  readonly estimate?: Estimator<T>;
-  /**
-   * The costs of a request by rate limit; fractions are rounded up. Default: 1 of `requests`, its
-   * `tokens` and `bytes`.
-   */
-  readonly costs?: (value: T) => Amounts;
-  /** An integer; the highest goes first. Default 0. */
-  readonly priority?: (value: T) => number;
-  /** How many slots of `concurrency` a request takes, an integer >= 1. Default 1. */
-  readonly weight?: (value: T) => number;
-}
-
-/** Options of a stream's requests that may be found by an id. */
-export interface NamedRequestOptions<T> extends RequestOptions<T> {
-  /**
-   * Returns the id of a request, by which `setPriority` finds it. Any value; undefined: it has
-   * none. Several requests may have the same. Default: none has one.
-   */
-  readonly id?: (value: T) => unknown;
-}
-
-export const REQUEST_KEYS = ['estimate', 'costs', 'priority', 'weight'] as const;
-
-export const NAMED_REQUEST_KEYS = [...REQUEST_KEYS, 'id'] as const;
-
-/** @throws TypeError that names a wrong option */
-export function checkRequestOptions<T>({
-  estimate,
-  costs,
-  priority,
-  weight,
-  id,
-}: NamedRequestOptions<T>): void {
-  checkEstimator(estimate);
-  if (costs !== undefined) checkFunction('costs', costs);
-  if (priority !== undefined) checkFunction('priority', priority);
-  if (weight !== undefined) checkFunction('weight', weight);
-  if (id !== undefined) checkFunction('id', id);
-}
 
 /** Knows the rate limits that requests may have costs and usage of. */
 export interface LimitNames {
@@ -258,6 +222,7 @@ export class TicketFactory<T> implements TicketOwner {
   }
 }
 
+/** The options of one request, as the functions of the stream returned them. */
 interface GivenByUser {
   readonly priority?: number;
   readonly costs?: Amounts | undefined;
@@ -265,42 +230,3 @@ interface GivenByUser {
 }
 
 const NOTHING: GivenByUser = {};
-
-/** @throws RangeError or TypeError; only the gate knows whether it has this number of slots */
-export function checkWeight(weight: number): void {
-  checkInteger('weight', weight, 1);
-}
-
-/** The weight of a value. @throws EstimatorError */
-export function weightOf<T>(weight: (value: T) => number, value: T): number {
-  return resultOf(weight, value, 'weight', checkWeight);
-}
-
-/** @throws RangeError or TypeError */
-export function checkPriority(priority: number): void {
-  checkInteger('priority', priority, Number.MIN_SAFE_INTEGER);
-}
-
-/** @throws RangeError or TypeError. Unknown limits are found at the gate */
-export function checkCosts(costs: Amounts): void {
-  if (typeof costs !== 'object' || costs === null) {
-    throw new TypeError(`\`costs\` must be an object of numbers, got ${show(costs)}`);
-  }
-  for (const [name, amount] of Object.entries(costs)) checkAmount(`costs.${name}`, amount);
-}
-
-/** The checked result of a user's function. @throws EstimatorError */
-export function resultOf<T, V>(
-  say: (value: T) => V,
-  value: T,
-  name: string,
-  check?: (given: V) => void,
-): V {
-  try {
-    const given = say(value);
-    check?.(given);
-    return given;
-  } catch (error) {
-    throw new EstimatorError(say.name || name, error);
-  }
-}

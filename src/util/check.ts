@@ -56,6 +56,14 @@ export function checkFunction(name: string, value: unknown): void {
   if (typeof value !== 'function') wrongType(name, 'a function', value);
 }
 
+/** Options that are functions, if they are given. */
+export function checkFunctions<K extends string>(
+  options: { readonly [name in K]?: unknown },
+  names: readonly K[],
+): void {
+  for (const name of names) if (options[name] !== undefined) checkFunction(name, options[name]);
+}
+
 /**
  * Checks that a method is called on its object, which `const { run } = limiter` takes from it.
  * @param method with the name of such an object: `limiter.run`
