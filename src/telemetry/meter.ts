@@ -1,4 +1,11 @@
-import { type Attributes, createNoopMeter, type Meter, metrics } from '@opentelemetry/api';
+import {
+  type Attributes,
+  createNoopMeter,
+  type Meter,
+  metrics,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
 import { version } from '../model/version.ts';
 
 /** The instrumentation scope of all metrics and spans. */
@@ -8,6 +15,16 @@ export const SCOPE = { name: 'headgate', version } as const;
 export function globalMeter(): Meter | undefined {
   const meter = metrics.getMeter(SCOPE.name, SCOPE.version);
   return meter === createNoopMeter() ? undefined : meter;
+}
+
+/** The tracer of the provider behind the API's proxy; undefined: no provider is registered. */
+export function globalTracer(): Tracer | undefined {
+  const provider = trace.getTracerProvider();
+  if ('getDelegateTracer' in provider && typeof provider.getDelegateTracer === 'function') {
+    const tracer: Tracer | undefined = provider.getDelegateTracer(SCOPE.name, SCOPE.version);
+    return tracer;
+  }
+  return provider.getTracer(SCOPE.name, SCOPE.version);
 }
 
 export type Instrument = 'counter' | 'updowncounter' | 'gauge' | 'histogram';

@@ -1,6 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
-import type { ResourceDetector } from '@opentelemetry/resources';
 import type { IMetricReader } from '@opentelemetry/sdk-metrics';
 import type { NodeSDK } from '@opentelemetry/sdk-node';
 import type { Sampler } from '@opentelemetry/sdk-trace';
@@ -9,11 +6,14 @@ import { globalMeter, histogramFactories } from './meter.ts';
 import { Aggregation, wantsAggregated } from './node/aggregation.ts';
 import { MetricsPage, metricReader, spanProcessor, type Warn } from './node/exporters.ts';
 import { loadPackages, type Packages } from './node/packages.ts';
+import { Registration } from './node/registration.ts';
+import { detectorsOf, resourceOf } from './node/resource.ts';
 import {
   checkStartOptions,
   type Environment,
   readEnvironment,
   type StartOptions,
+  unsupported,
 } from './node/start-options.ts';
 
 export type { StartOptions } from './node/start-options.ts';
@@ -76,8 +76,8 @@ export async function startTelemetry(options: StartOptions): Promise<Telemetry> 
     const target = environment.metricsEndpoint ? undefined : endpoint;
     readers.push(metricReader(packages, target, aggregation, lose));
   }
-  // Leave other protocols and exporters to the SDK, which reads them from the environment.
-  const isOther = environment.isOtherProtocol || environment.traces?.some(isOtherExporter) === true;
+  // Leave other exporters to the SDK, which reads them from the environment.
+  const isOther = environment.traces?.some(isOtherExporter) === true;
   const processors =
     tracesEndpoint === undefined
       ? []
@@ -91,18 +91,26 @@ export async function startTelemetry(options: StartOptions): Promise<Telemetry> 
     ...(process.env.OTEL_LOGS_EXPORTER === undefined && { logRecordProcessors: [] }),
     ...(!environment.hasSampler && { sampler: samplerOf(packages, options.sampleRatio ?? 1) }),
   });
-  const isFirst = globalMeter() === undefined;
+  for (const line of unsupported(environment, { tracesEndpoint, metricsEndpoint })) warn(line);
+  const registration = new Registration();
+  const taken = registration.taken(isOther || processors.length > 0, readers.length > 0);
+  if (taken !== '') warn(`${taken} stay with the OpenTelemetry SDK that is registered already`);
   sdk.start();
+  registration.began();
   const meter = globalMeter();
   // If another SDK was registered first, headgate's metrics stay with that SDK.
-  if (isFirst && meter !== undefined && readers.every((each) => wantsAggregated(each, packages))) {
+  if (
+    registration.hasMetrics &&
+    meter !== undefined &&
+    readers.every((each) => wantsAggregated(each, packages))
+  ) {
     histogramFactories.set(meter, aggregation.make);
   }
   let ending: Promise<void> | undefined;
   const shutdown = () => {
     // If an export has failed before, its message was printed: the shutdown fails for the same
     // reason.
-    ending ??= end(sdk, page, warn, () => isLost);
+    ending ??= end(sdk, registration, page, warn, () => isLost);
     return ending;
   };
   return { prometheusUrl, tracesEndpoint, metricsEndpoint, shutdown };
@@ -161,35 +169,9 @@ function samplerOf(
   return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) });
 }
 
-/**
- * Attributes that distinguish this process from others of the same name: without them all would
- * report the same series. OTEL_RESOURCE_ATTRIBUTES takes precedence.
- */
-function resourceOf({ resources }: Packages, { serviceVersion }: StartOptions) {
-  const version = serviceVersion ?? process.env.npm_package_version;
-  const own = resources.resourceFromAttributes({
-    'service.instance.id': randomUUID(),
-    'host.name': hostname(),
-    ...(version !== undefined && { 'service.version': version }),
-  });
-  return own.merge(resources.detectResources({ detectors: [resources.envDetector] }));
-}
-
-/** The SDK's detectors, without the program's arguments: these may contain a key or a password. */
-function detectorsOf({ resources }: Packages): ResourceDetector[] {
-  const { envDetector, processDetector, hostDetector } = resources;
-  const program: ResourceDetector = {
-    detect: (config) => {
-      const { 'process.command_args': _, ...attributes } =
-        processDetector.detect(config).attributes ?? {};
-      return { attributes };
-    },
-  };
-  return [envDetector, program, hostDetector];
-}
-
 async function end(
   sdk: NodeSDK,
+  registration: Registration,
   page: MetricsPage | undefined,
   warn: Warn,
   isTold: () => boolean,
@@ -205,6 +187,7 @@ async function end(
     if (!isTold()) warn(`shutdown: ${print(error)}`);
   } finally {
     clearTimeout(timer);
+    registration.end();
     page?.close();
   }
 }

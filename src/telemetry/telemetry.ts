@@ -1,4 +1,4 @@
-import { type BatchObservableResult, type Meter, type Tracer, trace } from '@opentelemetry/api';
+import type { BatchObservableResult, Meter, Tracer } from '@opentelemetry/api';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import { joinInstrumentations, uniteInstrumentations } from '../model/join-instrumentations.ts';
 import { checkChoice, checkKeys, checkMethods, show } from '../util/check.ts';
@@ -6,7 +6,7 @@ import { print } from '../util/print.ts';
 import { Labels } from './attributes.ts';
 import { areContextsCarried, ContextPropagator } from './context-propagator.ts';
 import { type Instruments, instrumentsOf } from './instruments.ts';
-import { globalMeter, SCOPE } from './meter.ts';
+import { globalMeter, globalTracer } from './meter.ts';
 import { Series } from './series.ts';
 import { Tracing } from './tracing.ts';
 
@@ -178,14 +178,4 @@ function instrumentationOf(name: string, telemetry: TelemetryOptions): Instrumen
   // instrumentation, which sees each request once.
   if (traced === undefined || counted === undefined) return joinInstrumentations(traced, counted);
   return uniteInstrumentations(traced, counted);
-}
-
-/** The tracer of the provider behind the API's proxy; undefined: no provider is registered. */
-function globalTracer(): Tracer | undefined {
-  const provider = trace.getTracerProvider();
-  if ('getDelegateTracer' in provider && typeof provider.getDelegateTracer === 'function') {
-    const tracer: Tracer | undefined = provider.getDelegateTracer(SCOPE.name, SCOPE.version);
-    return tracer;
-  }
-  return provider.getTracer(SCOPE.name, SCOPE.version);
 }

@@ -1,11 +1,12 @@
 import { createServer, get, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Meter as ApiMeter } from '@opentelemetry/api';
+import { type Meter as ApiMeter, propagation } from '@opentelemetry/api';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { ManualClock } from 'headgate/simulator';
 import { from } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { byteEstimate, chunkBy, createLimiter } from '../../src/index.ts';
+import { areContextsCarried } from '../../src/telemetry/context-propagator.ts';
 import { type StartOptions, startTelemetry, type Telemetry } from '../../src/telemetry/node.ts';
 import { startSdk, unregister } from './sdk.ts';
 
@@ -183,6 +184,80 @@ describe('startTelemetry', () => {
     await sdk.stop();
     expect(now.histogram('headgate.request.duration').count).toBe(1);
     expect(page).not.toContain('headgate_request_duration');
+    expect(lines).toEqual([
+      'headgate telemetry: metrics stay with the OpenTelemetry SDK that is registered already',
+    ]);
+  });
+
+  it('says which signals a registered SDK keeps', async () => {
+    const { endpoint } = await receiver();
+    const sdk = startSdk();
+    const telemetry = await start({ otlpEndpoint: endpoint });
+    await telemetry.shutdown();
+    expect(lines).toEqual([
+      'headgate telemetry: traces and metrics stay with the OpenTelemetry SDK that is registered already',
+    ]);
+    // It is still registered.
+    await createLimiter().run(async () => 1);
+    expect(sdk.finished('headgate.request')).toHaveLength(1);
+    expect((await sdk.collect()).value('headgate.requests', { 'headgate.outcome': 'ok' })).toBe(1);
+    await sdk.stop();
+  });
+
+  it('can be started again after a shutdown', async () => {
+    const { paths, endpoint } = await receiver();
+    await (await start({ otlpEndpoint: endpoint })).shutdown();
+    expect(areContextsCarried()).toBe(false);
+    expect(propagation.fields()).toEqual([]);
+    paths.length = 0;
+    const telemetry = await start({ otlpEndpoint: endpoint });
+    await createLimiter({ name: 'again' }).run(async () => 1);
+    const page = await (await fetch(telemetry.prometheusUrl ?? '')).text();
+    expect(page).toMatch(/headgate_requests_total\{headgate_name="again",.*"ok".*\} 1/);
+    await telemetry.shutdown();
+    expect(paths.sort()).toEqual([
+      'POST /v1/metrics application/x-protobuf',
+      'POST /v1/traces application/x-protobuf',
+    ]);
+    expect(lines).toEqual([]);
+  });
+
+  it('leaves an SDK alone that was registered after it', async () => {
+    const telemetry = await start();
+    unregister();
+    const sdk = startSdk();
+    await telemetry.shutdown();
+    await createLimiter().run(async () => 1);
+    expect(sdk.finished('headgate.request')).toHaveLength(1);
+    await sdk.stop();
+  });
+
+  it.each([
+    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'http/json'],
+    ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'grpc'],
+    ['OTEL_EXPORTER_OTLP_METRICS_PROTOCOL', 'grpc'],
+  ])('sends both signals as http/protobuf and says so if %s is %s', async (variable, value) => {
+    const { paths, endpoint } = await receiver();
+    vi.stubEnv(variable, value);
+    const telemetry = await start({ otlpEndpoint: endpoint, prometheusPort: false });
+    await createLimiter().run(async () => 1);
+    await telemetry.shutdown();
+    expect(paths.sort()).toEqual([
+      'POST /v1/metrics application/x-protobuf',
+      'POST /v1/traces application/x-protobuf',
+    ]);
+    expect(lines).toEqual([
+      `headgate telemetry: the OTLP protocol ${value} is not supported; http/protobuf is used`,
+    ]);
+  });
+
+  it('says that an exporter of metrics is not supported', async () => {
+    vi.stubEnv('OTEL_METRICS_EXPORTER', 'console,prometheus');
+    vi.stubEnv('OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc');
+    expect((await start()).prometheusUrl).toBeDefined();
+    expect(lines).toEqual([
+      'headgate telemetry: OTEL_METRICS_EXPORTER=console is not supported; it exports no metrics',
+    ]);
   });
 
   it('follows the standard variables before its options', async () => {

@@ -70,8 +70,9 @@ export interface Environment {
   readonly metrics: readonly string[] | undefined;
   readonly tracesEndpoint: string | undefined;
   readonly metricsEndpoint: string | undefined;
-  /** Whether OTLP must use another protocol than protobuf over HTTP. */
-  readonly isOtherProtocol: boolean;
+  /** The protocol of OTLP for each signal. */
+  readonly tracesProtocol: string | undefined;
+  readonly metricsProtocol: string | undefined;
   readonly prometheusHost: string | undefined;
   /** 0: any free port. */
   readonly prometheusPort: number | undefined;
@@ -85,11 +86,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
       .map((word) => word.trim());
   const endpoint = read('OTEL_EXPORTER_OTLP_ENDPOINT');
   const port = Number(read('OTEL_EXPORTER_PROMETHEUS_PORT'));
-  const protocols = [
-    read('OTEL_EXPORTER_OTLP_PROTOCOL'),
-    read('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'),
-    read('OTEL_EXPORTER_OTLP_METRICS_PROTOCOL'),
-  ];
+  const protocol = read('OTEL_EXPORTER_OTLP_PROTOCOL');
   return {
     isDisabled: read('OTEL_SDK_DISABLED')?.toLowerCase() === 'true',
     hasSampler: read('OTEL_TRACES_SAMPLER') !== undefined,
@@ -99,7 +96,8 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
     metrics: list('OTEL_METRICS_EXPORTER'),
     tracesEndpoint: read('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') ?? endpoint,
     metricsEndpoint: read('OTEL_EXPORTER_OTLP_METRICS_ENDPOINT') ?? endpoint,
-    isOtherProtocol: protocols.some((value) => value !== undefined && value !== 'http/protobuf'),
+    tracesProtocol: read('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') ?? protocol,
+    metricsProtocol: read('OTEL_EXPORTER_OTLP_METRICS_PROTOCOL') ?? protocol,
     prometheusHost: read('OTEL_EXPORTER_PROMETHEUS_HOST'),
     prometheusPort: Number.isInteger(port) && port >= 0 && port <= 65_535 ? port : undefined,
   };
@@ -108,4 +106,31 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
 function serviceOf(attributes: readonly string[] | undefined): string | undefined {
   const prefix = 'service.name=';
   return attributes?.find((attribute) => attribute.startsWith(prefix))?.slice(prefix.length);
+}
+
+/** The endpoints that OTLP is sent to; undefined for a signal that is not sent. */
+interface Endpoints {
+  readonly tracesEndpoint: string | undefined;
+  readonly metricsEndpoint: string | undefined;
+}
+
+/** One line for each value of a variable that has no effect. */
+export function unsupported(
+  { tracesProtocol, metricsProtocol, metrics = [] }: Environment,
+  { tracesEndpoint, metricsEndpoint }: Endpoints,
+): readonly string[] {
+  const lines: string[] = [];
+  const protocols = new Set([
+    tracesEndpoint === undefined ? undefined : tracesProtocol,
+    metricsEndpoint === undefined ? undefined : metricsProtocol,
+  ]);
+  for (const protocol of protocols) {
+    if (protocol === undefined || protocol === 'http/protobuf') continue;
+    lines.push(`the OTLP protocol ${protocol} is not supported; http/protobuf is used`);
+  }
+  for (const exporter of metrics) {
+    if (['otlp', 'prometheus', 'none'].includes(exporter)) continue;
+    lines.push(`OTEL_METRICS_EXPORTER=${exporter} is not supported; it exports no metrics`);
+  }
+  return lines;
 }
