@@ -3,13 +3,9 @@ import type { AdmissionCallback } from '../queue/waiting-requests.ts';
 import type { AttemptContext } from '../request/attempt-context.ts';
 import { type ExecutionListener, RequestExecution } from '../request/request-execution.ts';
 import { endOf, type RequestPipeline } from '../request/result-subscriber.ts';
-import { TicketFactory } from '../request/ticket-factory.ts';
-import type { Clock } from '../util/clock.ts';
-import { type BoundTask, bindTask, deferred } from '../util/pending-call.ts';
-import { type Abortable, AbortSubscription, withTimeout } from './abort-subscription.ts';
-import { type AcquireOptions, checkAcquireOptions } from './limiter-options.ts';
-import type { LimiterRuntime } from './limiter-runtime.ts';
-import { UnchargedCalls } from './uncharged-calls.ts';
+import type { BoundTask } from '../util/pending-call.ts';
+import { type Abortable, AbortSubscription } from './abort-subscription.ts';
+import type { AcquireOptions } from './limiter-options.ts';
 
 /** One call to the API; called again when it is retried. */
 export type Task<R> = (context: AttemptContext) => R | PromiseLike<R>;
@@ -85,7 +81,7 @@ export class CallOptions implements AdmissionCallback {
 /** The state of a call that can be aborted. */
 interface AbortState {
   isAborted: boolean;
-  /** `making`: making its ticket may abort the call, which is counted already. */
+  /** `making`: its ticket is being made, which may abort the call. The call is counted already. */
   ticket: Ticket<CallTask> | 'making' | undefined;
   /** The subscription to the signal, until the call has ended. */
   subscription: AbortSubscription | undefined;
@@ -125,8 +121,8 @@ export class CallRequest
   }
 
   /**
-   * Whether the call was aborted. In the queue, it counts until its own listener is called;
-   * elsewhere, it is gone as soon as its signal has aborted.
+   * Whether the call was aborted. While the call waits in the queue, it counts as waiting until its
+   * own listener is called. Elsewhere it is gone as soon as its signal has aborted.
    */
   get gone(): boolean {
     const state = this.abortState;
@@ -249,87 +245,6 @@ export class CallRequest
     state.execution = undefined;
     state.subscription?.stop();
     state.subscription = undefined;
-  }
-}
-
-/** The calls of a limiter: requests that belong to no stream. */
-export class Calls {
-  private readonly runtime: LimiterRuntime;
-  readonly pipeline: RequestPipeline<CallTask, unknown>;
-  /** The options of calls without options: their size is 0. */
-  private readonly defaults: CallOptions;
-  /** The options of the last call that had any. */
-  private latest: CallOptions;
-  private readonly uncharged: UnchargedCalls;
-
-  constructor(runtime: LimiterRuntime) {
-    this.runtime = runtime;
-    this.pipeline = {
-      factory: new TicketFactory({ ...runtime.around, isCall: true }),
-      gate: runtime.gate.gate,
-      dispatch: runtime.gate.dispatchContextOf((task: CallTask, context) =>
-        Promise.resolve(task?.(context)),
-      ),
-    };
-    this.defaults = new CallOptions(this.pipeline);
-    this.latest = this.defaults;
-    this.uncharged = new UnchargedCalls(runtime);
-  }
-
-  get clock(): Clock {
-    return this.runtime.clock;
-  }
-
-  /** See `Limiter.run`. */
-  run<R>(task: Task<R>, own: AcquireOptions | undefined): Promise<R> {
-    if (own?.timeoutMs !== undefined) {
-      return withTimeout(own, this.runtime.clock, (rest) => this.run(task, rest));
-    }
-    const options = this.optionsOf(own, task);
-    const ticket = this.ticketOf(task, options, own?.id);
-    const { promise, resolve } = deferred<unknown>();
-    const signal = own?.signal;
-    const bound = bindTask<CallTask>(task, promise);
-    if (ticket === undefined && signal === undefined) options.enter(bound ?? task, resolve);
-    else new CallRequest(options, resolve, bound).start(task, ticket, signal);
-    // The promise is resolved with a result of this task.
-    return promise as Promise<R>;
-  }
-
-  /**
-   * The checked options of a call; calls with equal options share one object.
-   * @throws RangeError or TypeError that names a wrong option
-   */
-  optionsOf(own: AcquireOptions | undefined, task: CallTask): CallOptions {
-    this.uncharged.count(own);
-    if (own === undefined) return this.defaults;
-    checkAcquireOptions(own);
-    const { pipeline, latest } = this;
-    const tokens = own.tokens ?? pipeline.factory.tokensOf(task, Math.ceil(own.bytes ?? 0));
-    if (!latest.equals(own, tokens)) this.latest = new CallOptions(pipeline, own, tokens);
-    return this.latest;
-  }
-
-  /**
-   * The ticket of a call; undefined if the call can be sent and its wait is neither observed nor
-   * bounded, so that its ticket can be made later.
-   */
-  ticketOf(task: CallTask, options: CallOptions, id: unknown): Ticket<CallTask> | undefined {
-    const { impossible } = this.runtime;
-    if (id !== undefined) {
-      const ticket = this.ticketNow(task, options);
-      this.runtime.add(ticket, id);
-      return ticket;
-    }
-    const isLater =
-      !this.pipeline.gate.needsTickets &&
-      (options === this.defaults || impossible.isPossible(options));
-    return isLater ? undefined : this.ticketNow(task, options);
-  }
-
-  ticketNow(task: CallTask, options: CallOptions): Ticket<CallTask> {
-    const { factory } = this.pipeline;
-    return factory.ticket(task, options.bytes, options.tokens, factory.clock.now(), options);
   }
 }
 

@@ -10,7 +10,8 @@ import { OK, verdictOn } from '../providers/classify.ts';
 import type { DispatchContext } from '../request/send-options.ts';
 import { checkAmount, checkChoice, checkNumber } from '../util/check.ts';
 import { withTimeout } from './abort-subscription.ts';
-import { type CallOptions, CallRequest, type Calls, type CallTask } from './call-request.ts';
+import { type CallOptions, CallRequest, type CallTask } from './call-request.ts';
+import type { Calls } from './calls.ts';
 import type { AcquireOptions } from './limiter-options.ts';
 
 /** The parts with which a lease reports the end of its request. */

@@ -24,7 +24,8 @@ import {
 } from '../request/send-options.ts';
 import { checkAmount, checkFunction, checkKeys, checkNumber, checkOwner } from '../util/check.ts';
 import { isError } from '../util/print.ts';
-import { Calls, type Task } from './call-request.ts';
+import type { Task } from './call-request.ts';
+import { Calls } from './calls.ts';
 import { Circuit } from './circuit.ts';
 import { type Changes, configure } from './configure.ts';
 import { type Fetch, pacedFetch } from './fetch.ts';
