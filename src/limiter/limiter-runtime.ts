@@ -5,6 +5,7 @@ import type { Ticket } from '../model/ticket.ts';
 import type { CircuitBreakerPolicy } from '../policies/circuit-breaker-policy.ts';
 import type { AdmissionCheck, WaitListener, WaitStart } from '../queue/gate-rules.ts';
 import type { Newcomer } from '../queue/waiting-requests.ts';
+import { gaugesOf } from '../request/gate-gauges.ts';
 import { gateOpener } from '../request/gate-opener.ts';
 import { resolveCommonOptions } from '../request/gate-options.ts';
 import type { RequestGate } from '../request/request-gate.ts';
@@ -126,7 +127,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     });
     runtimes.set(this.gate, this);
     this.gate.watch(() => ({
-      ...this.gate.gauges(),
+      ...gaugesOf(this.gate),
       progress: this.counters.standing,
       isPaused: this.lifecycle.isPaused,
     }));

@@ -1,6 +1,7 @@
 import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
 import type { Outcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
+import { gaugesOf } from '../request/gate-gauges.ts';
 import { followLimit, gateOpener } from '../request/gate-opener.ts';
 import { GATE_KEYS, type GateOptions, resolveCommonOptions } from '../request/gate-options.ts';
 import {
@@ -73,7 +74,7 @@ export function throttle<T, O extends ProjectOutput>(
       const opened = openGate(around, { isPrioritized: options.priority !== undefined });
       const { gate, feedback } = opened;
       out.add(() => opened.close());
-      opened.watch();
+      opened.watch(() => gaugesOf(opened));
       followLimit(out, options, 'concurrency', (limit) => {
         opened.setConcurrency(limit);
         opened.fleet?.configured();

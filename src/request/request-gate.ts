@@ -1,76 +1,31 @@
 import type { ObservedValueOf } from 'rxjs';
 import type { RemoteLimits } from '../fleet/shared-store.ts';
-import type { IsFailure, Verdict } from '../model/feedback.ts';
+import type { Verdict } from '../model/feedback.ts';
 import type { GaugeSnapshot } from '../model/gauge.ts';
-import type { Instrumentation } from '../model/instrumentation.ts';
-import type { Emit, PolicyEvent } from '../model/policy-events.ts';
+import type { PolicyEvent } from '../model/policy-events.ts';
 import type { ByteBudgetPolicy } from '../policies/byte-budget-policy.ts';
 import type { ConcurrencyPolicy } from '../policies/concurrency-policy.ts';
 import { GatePolicies } from '../policies/gate-policies.ts';
-import { KINDS, measure, type Policies } from '../policies/policies.ts';
+import type { Policies } from '../policies/policies.ts';
 import type { Policy, PolicyContext } from '../policies/policy.ts';
 import type { LimitChanges } from '../policies/rate-limit/limit-changes.ts';
 import { unknownLimit } from '../policies/rate-limit-policy.ts';
 import type { PolicyConfig } from '../policies/registry.ts';
 import type { RetryPolicy } from '../policies/retry.ts';
-import type { Classifier } from '../providers/classify.ts';
 import { Gate } from '../queue/gate.ts';
-import type { AdmissionCheck, WaitListener } from '../queue/gate-rules.ts';
 import type { QueueRules } from '../queue/queue-rules.ts';
-import type { SharedPolicy } from '../queue/shared-policy.ts';
-import type { Clock, Random } from '../util/clock.ts';
 import { WeakRegistry } from '../util/collections.ts';
 import { ResettableTimer, type Timeouts } from '../util/timers.ts';
 import type { FeedbackSubject } from './feedback-subject.ts';
+import { type RequestGateParts, reporterOf } from './gate-parts.ts';
 import type { AnswerRules, DispatchContext, Project, ProjectOutput } from './send-options.ts';
 import type { LimitNames } from './ticket-factory.ts';
 
 /** The adaptive rate handles shorter waits itself, by delaying the next attempts. */
 const PACED_CLOSURE_MS = 2_000;
 
-/** The parts around the gate of a limiter or a stream. */
-export interface RequestGateParts extends RequestGateExtras {
-  readonly clock: Clock;
-  readonly random: Random;
-  /** The name of the limiter, group or stream; undefined if it has none. */
-  readonly name: string | undefined;
-  readonly instrumentation: Instrumentation | undefined;
-  readonly feedback: FeedbackSubject;
-  readonly isFailure: IsFailure | undefined;
-  readonly queues: QueueRules;
-  readonly retry: RetryPolicy;
-  readonly classify: Classifier;
-  /** Ends attempts that take too long. */
-  readonly timeouts: Timeouts;
-  /** Called with whether the rate adapts, when that has changed. */
-  readonly setPaced?: (isPaced: boolean) => void;
-  /** The limits that it shares with other workers through a store. */
-  readonly fleet?: RemoteLimits | undefined;
-}
-
-/** Optional parts. */
-export interface RequestGateExtras {
-  /** The key of a limiter of a group. */
-  readonly key?: string;
-  /** Receives every change, in addition to the instrumentation. */
-  readonly emit?: Emit;
-  /** Limits that are shared with other gates. */
-  readonly shared?: SharedPolicy;
-  /** An object that all gates of one store have in common. */
-  readonly peers?: object;
-  readonly check?: AdmissionCheck;
-  readonly listener?: WaitListener;
-}
-
 /** The gates of all limiters and streams of this process that are open, for inspectors. */
 export const openGates = new WeakRegistry<RequestGate>();
-
-/** Reports every cause of waits from the start, with 0 requests if none waits for it. */
-const NOBODY: GaugeSnapshot['waiting'] = ([...KINDS, 'retry', 'paused'] as const).map((kind) => [
-  kind,
-  0,
-]);
-const NOBODY_SHARED: GaugeSnapshot['waiting'] = [...NOBODY, ['shared', 0]];
 
 /**
  * The one gate of a limiter or a stream, with all its policies as one decision. A request holds a
@@ -225,23 +180,12 @@ export class RequestGate implements AnswerRules, LimitNames {
     return unknownLimit(name, rateLimit === undefined ? [] : [rateLimit]);
   }
 
-  /** The state for gauges. */
-  gauges(): GaugeSnapshot {
-    const { gate, feedback, fleet, policies } = this;
-    const nobody = fleet === undefined ? NOBODY : NOBODY_SHARED;
-    return {
-      waiting: [...nobody, ...gate.waitingByKind],
-      isSending: true,
-      mode: feedback.mode,
-      gauges: { ...measure(policies, feedback.clock.now()), ...fleet?.gauges() },
-    };
-  }
-
   /**
    * Shows the gate to inspectors, and its gauges to its instrumentation, until the gate is closed.
    * Does nothing if it is closed already.
+   * @param read returns the values of the gauges, see `gaugesOf`
    */
-  watch(read: () => GaugeSnapshot = () => this.gauges()): void {
+  watch(read: () => GaugeSnapshot): void {
     if (this.#isClosed) return;
     const { instrumentation } = this.#parts;
     const unlist = openGates.add(this);
@@ -328,15 +272,4 @@ export class RequestGate implements AnswerRules, LimitNames {
     const at = this.#parts.clock.now();
     this.#timer.set(this.own.nextChangeAt - at, at);
   }
-}
-
-/** Reports every change to the instrumentation and to `emit`. */
-export function reporterOf({
-  instrumentation,
-  emit,
-}: Pick<RequestGateParts, 'instrumentation' | 'emit'>): Emit {
-  return (fact) => {
-    instrumentation?.changed?.(fact);
-    emit?.(fact);
-  };
 }
