@@ -16,9 +16,9 @@ export type {
 } from './fleet/protocol.ts';
 export type { OnStoreLoss, SharedStore, StoreSettings } from './fleet/shared-store.ts';
 export type { Changes } from './limiter/configure.ts';
-export type { GroupSnapshot } from './limiter/limiter-options.ts';
 export type { Counts } from './limiter/request-counters.ts';
 export type { SharedOptions, SharedSnapshot, TurnCost } from './limiter/shared-limits.ts';
+export type { GroupSnapshot } from './limiter/snapshot.ts';
 export type { FeedbackKind, LimitUnit, ReportedLimit } from './model/feedback.ts';
 export type { GaugeSnapshot, GaugeValue } from './model/gauge.ts';
 export type { BackoffChange, ClosedChunk, Instrumentation } from './model/instrumentation.ts';

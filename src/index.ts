@@ -1,19 +1,16 @@
 /** The exports for programs that send requests. `headgate/advanced` has the rest. */
 
 export { StoreProtocolError } from './fleet/shared-store.ts';
+export type { AcquireOptions } from './limiter/acquire-options.ts';
 export type { Task } from './limiter/call-request.ts';
 export type { Circuit, Isolation } from './limiter/circuit.ts';
 export { createLimiterGroup, type LimiterGroup } from './limiter/group.ts';
+export type { GroupEvent } from './limiter/group-events.ts';
+export type { LimiterGroupOptions } from './limiter/group-options.ts';
 export type { Lease } from './limiter/lease.ts';
 export type { CloseOptions } from './limiter/lifecycle.ts';
 export { createLimiter, type Limiter } from './limiter/limiter.ts';
-export type {
-  AcquireOptions,
-  GroupEvent,
-  LimiterGroupOptions,
-  LimiterOptions,
-  LimiterThrottleOptions,
-} from './limiter/limiter-options.ts';
+export type { LimiterOptions, LimiterThrottleOptions } from './limiter/limiter-options.ts';
 export type { MapOptions, MapTask } from './limiter/map.ts';
 export type { LimiterProgress } from './limiter/request-counters.ts';
 export type { LimiterSnapshot, LimiterState } from './limiter/snapshot.ts';

@@ -1,9 +1,10 @@
 /** Middleware for the Vercel AI SDK, versions 5 to 7. It imports nothing from `ai`. */
+
+import { type AcquireOptions, checkAcquireOptions } from '../limiter/acquire-options.ts';
 import type { Task } from '../limiter/call-request.ts';
 import { endWith } from '../limiter/fetch.ts';
 import { heldParts } from '../limiter/held-body.ts';
 import type { Limiter } from '../limiter/limiter.ts';
-import { type AcquireOptions, checkAcquireOptions } from '../limiter/limiter-options.ts';
 import type { AttemptContext } from '../request/attempt-context.ts';
 import { estimateBytes, estimateTokens } from '../sizing/estimate.ts';
 import { checkFunction, checkMethods } from '../util/check.ts';

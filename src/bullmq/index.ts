@@ -1,6 +1,7 @@
 // `headgate/bullmq`: jobs of a BullMQ queue through a limiter.
+
+import type { AcquireOptions } from '../limiter/acquire-options.ts';
 import type { Limiter } from '../limiter/limiter.ts';
-import type { AcquireOptions } from '../limiter/limiter-options.ts';
 import { checkFunction, checkInteger, checkKeys, checkMethods } from '../util/check.ts';
 import { type Clock, checkClock, systemClock } from '../util/clock.ts';
 import { print } from '../util/print.ts';

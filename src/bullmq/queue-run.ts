@@ -1,5 +1,5 @@
+import type { AcquireOptions } from '../limiter/acquire-options.ts';
 import type { Limiter } from '../limiter/limiter.ts';
-import type { AcquireOptions } from '../limiter/limiter-options.ts';
 import type { AttemptContext } from '../request/attempt-context.ts';
 import { checkNumber } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';

@@ -1,7 +1,7 @@
 import { RequestTimeoutError } from '../model/errors.ts';
 import type { Clock } from '../util/clock.ts';
 import { type Linked, LinkedList } from '../util/collections.ts';
-import { type AcquireOptions, checkAcquireOptions } from './limiter-options.ts';
+import { type AcquireOptions, checkAcquireOptions } from './acquire-options.ts';
 
 /** Is called when a signal aborts. */
 export interface Abortable {

@@ -5,7 +5,7 @@ import { type ExecutionListener, RequestExecution } from '../request/request-exe
 import { endOf, type RequestPipeline } from '../request/result-subscriber.ts';
 import type { BoundTask } from '../util/pending-call.ts';
 import { type Abortable, AbortSubscription } from './abort-subscription.ts';
-import type { AcquireOptions } from './limiter-options.ts';
+import type { AcquireOptions } from './acquire-options.ts';
 
 /** One call to the API; called again when it is retried. */
 export type Task<R> = (context: AttemptContext) => R | PromiseLike<R>;

@@ -4,8 +4,8 @@ import { TicketFactory } from '../request/ticket-factory.ts';
 import type { Clock } from '../util/clock.ts';
 import { bindTask, deferred } from '../util/pending-call.ts';
 import { withTimeout } from './abort-subscription.ts';
+import { type AcquireOptions, checkAcquireOptions } from './acquire-options.ts';
 import { CallOptions, CallRequest, type CallTask, type Task } from './call-request.ts';
-import { type AcquireOptions, checkAcquireOptions } from './limiter-options.ts';
 import type { LimiterRuntime } from './limiter-runtime.ts';
 import { UnchargedCalls } from './uncharged-calls.ts';
 

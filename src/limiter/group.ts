@@ -1,7 +1,6 @@
-import { merge, Observable, type ObservedValueOf, type OperatorFunction, Subject } from 'rxjs';
+import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
 import { TooManyKeysError } from '../model/errors.ts';
 import type { GaugeSnapshot } from '../model/gauge.ts';
-import { leveled } from '../model/limiter-event.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
 import { isSized, type Sized } from '../model/sized.ts';
@@ -9,42 +8,31 @@ import { UnknownLimitError } from '../policies/rate-limit/rate-limit.ts';
 import { resolveCommonOptions } from '../request/gate-options.ts';
 import { type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
+import { checkPriority, resultOf } from '../request/request-options.ts';
 import {
-  checkPriority,
-  checkRequestOptions,
-  NAMED_REQUEST_KEYS,
-  resultOf,
-} from '../request/request-options.ts';
-import {
-  checkResultOptions,
   checkRetryOptions,
   type Emitted,
   type Project,
   type ProjectOutput,
-  RESULT_KEYS,
 } from '../request/send-options.ts';
 import { checkFunction, checkKeys, checkNumber, checkOwner, show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
-import { isError } from '../util/print.ts';
+import type { AcquireOptions } from './acquire-options.ts';
 import type { Task } from './call-request.ts';
+import { type GroupEvent, GroupEvents } from './group-events.ts';
+import { GROUP_KEYS, type LimiterGroupOptions } from './group-options.ts';
 import { GroupStore } from './group-store.ts';
 import { KeyLimiters } from './key-limiters.ts';
 import { KeyRouter } from './key-router.ts';
 import { KeyTable } from './key-table.ts';
 import type { Lease } from './lease.ts';
-import { type CloseOptions, checkClose, checkReason } from './lifecycle.ts';
+import { type CloseOptions, checkClearReason, checkClose, checkReason } from './lifecycle.ts';
 import type { Limiter } from './limiter.ts';
-import {
-  type AcquireOptions,
-  GROUP_KEYS,
-  type GroupEvent,
-  type GroupSnapshot,
-  type LimiterGroupOptions,
-  type LimiterThrottleOptions,
-} from './limiter-options.ts';
+import { checkThrottle, type LimiterThrottleOptions } from './limiter-options.ts';
 import { DEFAULT_GROUP_READ_AHEAD, type GroupMapOptions, type MapTask, mapThrough } from './map.ts';
 import type { CountedBefore } from './request-counters.ts';
 import { SharedLimits } from './shared-limits.ts';
+import type { GroupSnapshot } from './snapshot.ts';
 
 /**
  * Makes a limiter for each key (a model, a tenant), with limits of its own beside shared ones. A
@@ -85,9 +73,7 @@ export class LimiterGroup<T> {
   readonly #limiters: KeyLimiters;
   readonly #shared: SharedLimits | undefined;
   readonly #table: KeyTable;
-  readonly #events = new Subject<GroupEvent>();
-  /** Emits each new key. */
-  readonly #opened = new Subject<readonly [key: string, limiter: Limiter]>();
+  readonly #events: GroupEvents;
   readonly #unwatch: (() => void) | undefined;
   #isClosed = false;
   #pause: { readonly reason: string | undefined } | undefined = undefined;
@@ -98,21 +84,23 @@ export class LimiterGroup<T> {
     const { shared, store, idleMs, maxKeys, random = Math.random } = options;
     const open = (key: string, before: CountedBefore | undefined) => this.#admit(key, before);
     this.#table = new KeyTable({ clock, idleMs, maxKeys, open });
+    this.#events = new GroupEvents(() => this.#table.awake);
+    this.events$ = this.#events.events$;
     this.#keyOf = keyOf;
     this.#clock = clock;
     const instrumentation = instrumentationNow();
     const emit = (fact: PolicyEvent) => {
       const isDenial = fact.kind === 'limitDenied';
       instrumentation?.changed?.(isDenial ? { ...fact, limit: `shared.${fact.limit}` } : fact);
-      this.#events.next({ ...leveled(fact), key: undefined });
+      this.#events.emitShared(fact);
     };
     const groupStore = store === undefined ? undefined : new GroupStore(store);
     this.#limiters = new KeyLimiters(options, {
       clock,
       instrumentation,
       store: groupStore,
-      isHeard: () => this.#events.observed,
-      emit: (event, key) => this.#events.next({ ...event, key }),
+      isHeard: () => this.#events.isHeard,
+      emit: (event, key) => this.#events.emit(event, key),
     });
     // Construct the limits of a key once, so that wrong ones throw here, where nothing has begun
     // yet. Limits by key are checked with each key.
@@ -126,7 +114,6 @@ export class LimiterGroup<T> {
         ? undefined
         : new SharedLimits(shared, random, emit, clock.now(), around);
     this.#unwatch = instrumentation?.opened?.(() => this.#shared?.reading(clock.now()) ?? NOTHING);
-    this.events$ = merge(this.#events, this.#modes());
   }
 
   /** The present keys. */
@@ -147,10 +134,7 @@ export class LimiterGroup<T> {
     options: LimiterThrottleOptions<T> = {},
   ): OperatorFunction<T | Sized<T>, ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
     checkOwner(this, LimiterGroup, 'group.throttle');
-    checkFunction('project', project);
-    checkKeys('group.throttle', options, [...RESULT_KEYS, ...NAMED_REQUEST_KEYS]);
-    checkResultOptions(options);
-    checkRequestOptions(options);
+    checkThrottle('group.throttle', project, options);
     return (source) =>
       new Observable((out) => {
         const limiterOf = (input: T | Sized<T>) => {
@@ -218,21 +202,13 @@ export class LimiterGroup<T> {
   /** As `limiter.run`, through the limiter of a key. */
   run<R>(key: string, task: Task<R>, options?: AcquireOptions): Promise<R> {
     checkOwner(this, LimiterGroup, 'group.run');
-    try {
-      return this.#limiterOf(key).run(task, options);
-    } catch (error) {
-      return rejectedBy(error);
-    }
+    return this.#call(key, (limiter) => limiter.run(task, options));
   }
 
   /** As `limiter.acquire`, for a key. */
   acquire(key: string, options?: AcquireOptions): Promise<Lease> {
     checkOwner(this, LimiterGroup, 'group.acquire');
-    try {
-      return this.#limiterOf(key).acquire(options);
-    } catch (error) {
-      return rejectedBy(error);
-    }
+    return this.#call(key, (limiter) => limiter.acquire(options));
   }
 
   /** As `limiter.tryAcquire`, for a key. */
@@ -295,7 +271,7 @@ export class LimiterGroup<T> {
    * @throws TypeError for a reason that is neither an Error nor a string
    */
   clear(reason?: string | Error): void {
-    if (!isError(reason)) checkReason(reason);
+    checkClearReason(reason);
     for (const limiter of this.#table.limiters) limiter.clear(reason);
   }
 
@@ -336,23 +312,26 @@ export class LimiterGroup<T> {
     return this.#table.limiterOf(key);
   }
 
+  /**
+   * Sends a call through the limiter of a key. Rejects with a TooManyKeysError. Throws any other
+   * error at once, because it is a mistake of the caller, such as a key that is no string.
+   */
+  #call<R>(key: string, send: (limiter: Limiter) => Promise<R>): Promise<R> {
+    try {
+      return send(this.#limiterOf(key));
+    } catch (error) {
+      if (error instanceof TooManyKeysError) return Promise.reject(error);
+      throw error;
+    }
+  }
+
   /** Makes the limiter of a key, and gives it the state of the group. */
   #admit(key: string, before: CountedBefore | undefined): Limiter {
     const limiter = this.#limiters.open(key, before, this.#shared);
     if (this.#pause !== undefined) limiter.pause(this.#pause.reason);
     if (this.#isClosed) limiter.close();
-    this.#opened.next([key, limiter]);
+    this.#events.add(key, limiter);
     return limiter;
-  }
-
-  /** Changes of the mode of each key, while there are subscribers. */
-  #modes(): Observable<GroupEvent> {
-    return new Observable((out) => {
-      const watch = (key: string, { inside }: Limiter) =>
-        out.add(inside.modes$.subscribe((event) => out.next({ ...event, key })));
-      for (const [key, limiter] of this.#table.awake) watch(key, limiter);
-      out.add(this.#opened.subscribe(([key, limiter]) => watch(key, limiter)));
-    });
   }
 }
 
@@ -360,13 +339,4 @@ export class LimiterGroup<T> {
 function checkKey(key: string): void {
   if (typeof key === 'string') return;
   throw new TypeError(`the key of a request must be a string, got ${show(key)}`);
-}
-
-/**
- * Rejects with a TooManyKeysError. Throws any other error at once, because it is a mistake of the
- * caller, such as a key that is no string.
- */
-function rejectedBy(error: unknown): Promise<never> {
-  if (error instanceof TooManyKeysError) return Promise.reject(error);
-  throw error;
 }

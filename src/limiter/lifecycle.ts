@@ -1,10 +1,11 @@
 import { merge, Observable, ReplaySubject, type Subject, takeUntil } from 'rxjs';
-import { LimiterClosedError } from '../model/errors.ts';
+import { LimiterClosedError, QueueClearedError } from '../model/errors.ts';
 import type { LimiterEvent, LimiterFact } from '../model/limiter-event.ts';
 import { AimdPolicy } from '../policies/aimd-policy.ts';
 import type { RequestGate } from '../request/request-gate.ts';
 import { checkChoice, checkKeys, show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
+import { isError } from '../util/print.ts';
 import type { RequestCounters } from './request-counters.ts';
 import type { LimiterState, PauseSnapshot } from './snapshot.ts';
 
@@ -26,10 +27,15 @@ export function checkClose(where: string, options: CloseOptions): OnClose {
   return checkChoice('waiting', waiting, WAITING);
 }
 
-/** Checks the reason of a pause, or of clearing a queue. @throws TypeError */
+/** Checks the reason of a pause or an isolation. @throws TypeError */
 export function checkReason(reason: unknown): asserts reason is string | undefined {
   if (reason === undefined || typeof reason === 'string') return;
   throw new TypeError(`\`reason\` must be a string, got ${show(reason)}`);
+}
+
+/** Checks the reason for which a queue is cleared. @throws TypeError */
+export function checkClearReason(reason: unknown): asserts reason is string | Error | undefined {
+  if (!isError(reason)) checkReason(reason);
 }
 
 /** The parts of a limiter that its lifecycle changes and reports to. */
@@ -143,8 +149,18 @@ export class Lifecycle {
     if (!this.isPaused) gate.gate.resume();
   }
 
-  /** Ends the wait of all waiting requests. */
-  clear(error: Error, reason?: string): void {
+  /**
+   * Ends the wait of all waiting requests with an error, or with a `QueueClearedError` that has the
+   * reason.
+   * @throws TypeError for a reason that is neither an Error nor a string
+   */
+  clear(reason: string | Error | undefined): void {
+    checkClearReason(reason);
+    if (isError(reason)) this.rejectWaiting(reason, reason.message);
+    else this.rejectWaiting(new QueueClearedError(reason), reason);
+  }
+
+  private rejectWaiting(error: Error, reason: string | undefined): void {
     const { gate, emit, clock } = this.parts;
     const { waiting } = gate.gate;
     gate.gate.clear(error);
@@ -160,7 +176,8 @@ export class Lifecycle {
    */
   close(waiting: OnClose): void {
     this.stop();
-    if (waiting === 'reject' && this.closed !== undefined) this.clear(this.closed, 'closed');
+    if (waiting === 'reject' && this.closed !== undefined)
+      this.rejectWaiting(this.closed, 'closed');
   }
 
   /** The limiter will not be used any more. */

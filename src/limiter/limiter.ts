@@ -1,45 +1,33 @@
 import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
-import { QueueClearedError } from '../model/errors.ts';
 import type { LimiterEvent } from '../model/limiter-event.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
-import { AimdPolicy } from '../policies/aimd-policy.ts';
 import { UnknownLimitError } from '../policies/rate-limit/rate-limit.ts';
-import { OK, verdictOn } from '../providers/classify.ts';
 import type { FeedbackSubject } from '../request/feedback-subject.ts';
 import { type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
-import {
-  checkPriority,
-  checkRequestOptions,
-  NAMED_REQUEST_KEYS,
-} from '../request/request-options.ts';
+import { checkPriority } from '../request/request-options.ts';
 import { PipelineSubscriber } from '../request/result-subscriber.ts';
-import {
-  checkResultOptions,
-  type Emitted,
-  type Project,
-  type ProjectOutput,
-  RESULT_KEYS,
-} from '../request/send-options.ts';
-import { checkAmount, checkFunction, checkKeys, checkNumber, checkOwner } from '../util/check.ts';
-import { isError } from '../util/print.ts';
+import type { Emitted, Project, ProjectOutput } from '../request/send-options.ts';
+import { checkFunction, checkNumber, checkOwner } from '../util/check.ts';
+import { type AcquireOptions, checkAcquireOptions } from './acquire-options.ts';
 import type { Task } from './call-request.ts';
 import { Calls } from './calls.ts';
 import { Circuit } from './circuit.ts';
 import { type Changes, configure } from './configure.ts';
 import { type Fetch, pacedFetch } from './fetch.ts';
-import { type Lease, Leases } from './lease.ts';
+import type { Lease } from './lease.ts';
+import { Leases } from './leases.ts';
 import { type CloseOptions, checkClose, checkReason } from './lifecycle.ts';
 import {
-  type AcquireOptions,
-  checkAcquireOptions,
   checkLimiterOptions,
+  checkThrottle,
   type LimiterOptions,
   type LimiterThrottleOptions,
 } from './limiter-options.ts';
 import { type GroupSide, LimiterRuntime } from './limiter-runtime.ts';
 import { type MapOptions, type MapTask, mapThrough } from './map.ts';
+import { OutsideRequests, type RecordedSuccess } from './outside-requests.ts';
 import type { LimiterProgress } from './request-counters.ts';
 import type { LimiterSnapshot, LimiterState } from './snapshot.ts';
 
@@ -62,13 +50,6 @@ export function createLimiter(options: LimiterOptions = {}): Limiter {
   return new Limiter(options);
 }
 
-/** The amounts of a request that was sent without the limiter. */
-export interface RecordedSuccess {
-  /** Charged to the limit with the name `tokens`, if there is one. */
-  readonly tokens?: number;
-  readonly durationMs?: number;
-}
-
 /** One gate, shared by streams and promises. Made by {@link createLimiter}. */
 export class Limiter {
   /** The feedback of the API's answers, with the backoff and the mode. */
@@ -78,6 +59,7 @@ export class Limiter {
   readonly #runtime: LimiterRuntime;
   readonly #calls: Calls;
   readonly #leases: Leases;
+  readonly #outside: OutsideRequests;
   #fetch: Fetch | undefined = undefined;
 
   /**
@@ -92,6 +74,7 @@ export class Limiter {
     this.circuit = circuitBreaker && new Circuit(circuitBreaker, gate);
     this.#calls = new Calls(this.#runtime);
     this.#leases = new Leases(this.#calls);
+    this.#outside = new OutsideRequests(this.#runtime, this.#calls.pipeline.dispatch.classify);
   }
 
   /**
@@ -146,10 +129,7 @@ export class Limiter {
     options: LimiterThrottleOptions<T> = {},
   ): OperatorFunction<T | Sized<T>, ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
     checkOwner(this, Limiter, 'limiter.throttle');
-    checkFunction('project', project);
-    checkKeys('limiter.throttle', options, [...RESULT_KEYS, ...NAMED_REQUEST_KEYS]);
-    checkResultOptions(options);
-    checkRequestOptions(options);
+    checkThrottle('limiter.throttle', project, options);
     if (options.costs === undefined) this.#runtime.impossible.checkCharged();
     return (source) =>
       new Observable((out) => {
@@ -303,13 +283,8 @@ export class Limiter {
    * too.
    * @throws RangeError or TypeError for a value that is no amount
    */
-  recordSuccess({ tokens, durationMs }: RecordedSuccess = {}): void {
-    if (durationMs !== undefined) checkNumber('durationMs', durationMs, 0);
-    if (tokens !== undefined) this.recordTokens(tokens);
-    this.#runtime.counters.recorded('ok', durationMs);
-    const now = this.feedback.clock.now();
-    this.#runtime.gate.policies.circuitBreaker?.recordVerdict(OK, now);
-    this.feedback.next(OK);
+  recordSuccess(amounts: RecordedSuccess = {}): void {
+    this.#outside.succeeded(amounts);
   }
 
   /**
@@ -318,15 +293,7 @@ export class Limiter {
    * @throws an error of `classify`; TypeError if it returns no verdict
    */
   recordFailure(error?: unknown): void {
-    const { circuitBreaker, adaptive } = this.#runtime.gate.policies;
-    const { classify } = this.#calls.pipeline.dispatch;
-    const verdict = error === undefined ? FAILED : verdictOn(error, classify);
-    this.#runtime.counters.recorded('failed', undefined);
-    const now = this.feedback.clock.now();
-    circuitBreaker?.recordVerdict(verdict, now);
-    if (adaptive instanceof AimdPolicy) adaptive.recordVerdict(verdict, now);
-    this.feedback.next(verdict);
-    this.#runtime.gate.changed();
+    this.#outside.failed(error);
   }
 
   /**
@@ -334,10 +301,7 @@ export class Limiter {
    * there is one.
    */
   recordTokens(tokens: number): void {
-    const used = checkAmount('tokens', tokens);
-    const limits = this.#runtime.gate.policies.rateLimit?.limits;
-    if (limits?.names.includes('tokens'))
-      limits.charge({ tokens: used }, this.feedback.clock.now());
+    this.#outside.used(tokens);
   }
 
   /**
@@ -391,16 +355,11 @@ export class Limiter {
    * or with `outcomes` each of their requests fails. Requests in flight go on, and so do requests
    * in the short delay between two attempts.
    *
-   * @param reason the error for them, or the reason in a {@link QueueClearedError}
+   * @param reason the error for them, or the reason in a `QueueClearedError`
    * @throws TypeError for a reason that is neither an Error nor a string
    */
   clear(reason?: string | Error): void {
-    if (isError(reason)) {
-      this.#runtime.lifecycle.clear(reason, reason.message);
-      return;
-    }
-    checkReason(reason);
-    this.#runtime.lifecycle.clear(new QueueClearedError(reason), reason);
+    this.#runtime.lifecycle.clear(reason);
   }
 
   /**
@@ -443,5 +402,3 @@ export class Limiter {
     return this.#runtime;
   }
 }
-
-const FAILED = { kind: 'failed' } as const;

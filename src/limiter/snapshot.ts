@@ -9,6 +9,7 @@ import type { PolicySnapshots } from '../policies/registry.ts';
 import type { GateSnapshot } from '../queue/gate-rules.ts';
 import type { RequestGate } from '../request/request-gate.ts';
 import type { Counts, LimiterProgress, RequestCounters } from './request-counters.ts';
+import type { SharedSnapshot } from './shared-limits.ts';
 
 /**
  * - `paused`: nothing is sent until `resume`;
@@ -76,6 +77,15 @@ export interface LimiterSnapshot extends PolicySnapshots {
   readonly byteBudget: GateSnapshot & PolicySnapshots['byteBudget'];
   /** The backoff, and that queue while its head waits for anything else: see `waitsFor`. */
   readonly backoff: GateSnapshot & PolicySnapshots['backoff'] & { readonly waitsFor: GateKind };
+}
+
+/** The state of a group at one moment. */
+export interface GroupSnapshot {
+  readonly shared: SharedSnapshot | undefined;
+  /** The state of this process among those that share these limits; undefined if it shares none. */
+  readonly fleet: FleetSnapshot | undefined;
+  /** By key. */
+  readonly keys: Readonly<Record<string, LimiterSnapshot>>;
 }
 
 /** The parts of a snapshot that do not come from the gate. */

@@ -1,5 +1,5 @@
 import { neverCharged } from '../policies/rate-limit-policy.ts';
-import type { AcquireOptions } from './limiter-options.ts';
+import type { AcquireOptions } from './acquire-options.ts';
 import type { LimiterRuntime } from './limiter-runtime.ts';
 
 /** Calls without `costs` after which a limit that only `costs` charge is probably a mistake. */

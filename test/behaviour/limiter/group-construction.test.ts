@@ -3,7 +3,7 @@ import { joinFleet } from '../../../src/fleet/fleet.ts';
 import { memoryStore } from '../../../src/fleet/memory-store.ts';
 import type { SharedStore } from '../../../src/fleet/shared-store.ts';
 import { createLimiter, createLimiterGroup } from '../../../src/index.ts';
-import type { KeyOptions } from '../../../src/limiter/limiter-options.ts';
+import type { KeyOptions } from '../../../src/limiter/group-options.ts';
 import { ManualClock } from '../../../src/simulator/manual-clock.ts';
 
 /** Counts what begins and has not ended: workers of a store, and instruments. */
