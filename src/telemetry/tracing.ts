@@ -155,7 +155,7 @@ export class Tracing implements Instrumentation {
     if (closed === undefined) return;
     const arounds = closed.arounds as readonly Context[];
     const callers = arounds.map((around) => trace.getSpanContext(around));
-    const index = callers.findIndex((caller) => !isUnsampled(caller));
+    const index = arounds.findIndex((around) => !isUnsampled(around));
     const parent = arounds[Math.max(0, index)] ?? activeContext();
     if (index < 0 && arounds.length > 0) {
       this.#carrier.remember(closed.chunk, parent);
@@ -207,7 +207,7 @@ export class Tracing implements Instrumentation {
   /** Starts the span of a request; undefined: its caller's span is not sampled. */
   #begin(ticket: Ticket): Note | undefined {
     const arrival = this.#carrier.of(ticket);
-    if (isUnsampled(trace.getSpanContext(arrival))) return undefined;
+    if (isUnsampled(arrival)) return undefined;
     const arrivedAt = Date.now() - Math.max(0, ticket.ageMs);
     const mode = this.#modes.get(ticket) ?? 'normal';
     // Samplers see only these attributes. Others are added if the span is recorded.
@@ -224,12 +224,12 @@ export class Tracing implements Instrumentation {
   }
 }
 
-function isUnsampled(caller: SpanContext | undefined): boolean {
-  return (
-    caller !== undefined &&
-    isSpanContextValid(caller) &&
-    (caller.traceFlags & TraceFlags.SAMPLED) === 0
-  );
+/** Whether the caller's span is neither sampled nor recorded. */
+function isUnsampled(around: Context): boolean {
+  const caller = trace.getSpan(around);
+  if (caller === undefined || caller.isRecording()) return false;
+  const spanContext = caller.spanContext();
+  return isSpanContextValid(spanContext) && (spanContext.traceFlags & TraceFlags.SAMPLED) === 0;
 }
 
 function linksTo(callers: readonly (SpanContext | undefined)[]): Link[] {

@@ -2,6 +2,8 @@ import { context, TraceFlags, trace } from '@opentelemetry/api';
 import {
   ParentBasedSampler,
   type ReadableSpan,
+  type Sampler,
+  SamplingDecision,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace';
 import { ManualClock } from 'headgate/simulator';
@@ -21,7 +23,7 @@ afterEach(async () => {
 });
 
 /** An SDK, and the names of the spans that are started with it, sampled or not. */
-function started(sampler: ParentBasedSampler | TraceIdRatioBasedSampler) {
+function started(sampler: Sampler) {
   sdk = startSdk({ sampler });
   const startSpan = vi.spyOn(sdk.tracer.constructor.prototype, 'startSpan');
   return { sdk, names: () => startSpan.mock.calls.map(([name]) => name) };
@@ -103,6 +105,32 @@ describe('a request that the sampler leaves out', () => {
       expect(names()).toEqual(['headgate.chunk', 'headgate.chunk']);
     },
   );
+});
+
+describe('a request whose caller is recorded, and not sampled', () => {
+  const recorder: Sampler = { shouldSample: () => ({ decision: SamplingDecision.RECORD }) };
+
+  it('has spans that are recorded, if the sampler says so', async () => {
+    const { sdk, names } = started(recorder);
+    const caller = sdk.tracer.startSpan('caller');
+    const seen = await context.with(trace.setSpan(context.active(), caller), eventful);
+    expect(names().filter((name) => name === 'headgate.attempt')).toHaveLength(1 + 2);
+    expect(new Set(names())).toEqual(
+      new Set(['caller', 'headgate.request', 'headgate.wait', 'headgate.attempt']),
+    );
+    const { traceId } = caller.spanContext();
+    for (const span of seen) expect(span).toMatchObject({ traceId, traceFlags: TraceFlags.NONE });
+    // An exporter gets only sampled spans.
+    expect(sdk.finished()).toEqual([]);
+  });
+
+  it('has no recorded spans with a parent-based sampler', async () => {
+    const { sdk, names } = started(new ParentBasedSampler({ root: recorder }));
+    const caller = sdk.tracer.startSpan('caller');
+    await context.with(trace.setSpan(context.active(), caller), eventful);
+    // The lease that held the slot is a request, too.
+    expect(names()).toEqual(['caller', 'headgate.request', 'headgate.request']);
+  });
 });
 
 describe('a request whose caller was chosen', () => {
