@@ -71,7 +71,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'rxjs',
     'node:',
   ],
-  fleet: ['util', 'model', 'policies', 'queue'],
+  fleet: ['util', 'model', 'policies', 'queue', 'telemetry'],
   redis: ['fleet', 'util', 'node:'],
   simulator: ['util', 'model', 'policies', 'queue', 'node:'],
   telemetry: ['util', 'model', 'policies', '@opentelemetry/api'],

@@ -1,3 +1,4 @@
+import { runInNoContext } from '../telemetry/context-propagator.ts';
 import type { Clock, Timer } from '../util/clock.ts';
 import { isError, print } from '../util/print.ts';
 import type { ExchangeReply, ExchangeRequest } from './protocol.ts';
@@ -103,9 +104,13 @@ export class StoreCaller {
   private attempt(request: ExchangeRequest): void {
     const sentAt = this.clock.now();
     this.triedAt = sentAt;
-    let reply: ExchangeReply | Promise<ExchangeReply>;
+    let reply!: ExchangeReply | Promise<ExchangeReply>;
     try {
-      reply = this.store.exchange(request);
+      // A call serves all requests, and its timer may have been set by any of them: spans of the
+      // store's client must not appear below that one.
+      runInNoContext(() => {
+        reply = this.store.exchange(request);
+      });
     } catch (error) {
       this.fail(request, error, false);
       return;

@@ -21,6 +21,11 @@ export function runIn(wanted: Context, run: () => void): void {
   else context.with(wanted, run);
 }
 
+/** Runs a function outside of any request: for work that serves all requests. */
+export function runInNoContext(run: () => void): void {
+  runIn(ROOT_CONTEXT, run);
+}
+
 /**
  * Whether a context manager is registered. This binds a function and does not run it in a context:
  * on Node 20, the first function that runs in a context makes every promise of the process slower.

@@ -1,3 +1,4 @@
+import { context, trace } from '@opentelemetry/api';
 import { memoryStore } from 'headgate/advanced';
 import { ManualClock } from 'headgate/simulator';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -32,6 +33,35 @@ function cuttable(clock: ManualClock, onStoreLoss: 'pause' | 'share') {
   };
   return { way, shared, store };
 }
+
+it('calls the store outside of any request, whose context stays its own', async () => {
+  const clock = new ManualClock();
+  const { store } = cuttable(clock, 'pause');
+  const callers: unknown[] = [];
+  const shared: SharedStore = {
+    ...store,
+    exchange: async (request: ExchangeRequest) => {
+      callers.push(trace.getSpan(context.active()));
+      return store.exchange(request);
+    },
+  };
+  const limiter = createLimiter({ clock, shared, concurrency: 1 });
+  const seen: unknown[] = [];
+  const requests = ['a', 'b'].map((name) => {
+    const caller = sdk.tracer.startSpan(name);
+    return context.with(trace.setSpan(context.active(), caller), () =>
+      limiter.run(async () => {
+        seen.push(trace.getSpanContext(context.active())?.traceId === caller.spanContext().traceId);
+      }),
+    );
+  });
+  await clock.advanceAsync(1_000);
+  await Promise.all(requests);
+  limiter.close();
+  expect(seen).toEqual([true, true]);
+  expect(callers.length).toBeGreaterThan(0);
+  expect(callers.filter((caller) => caller !== undefined)).toEqual([]);
+});
 
 it('tells the share of a worker, how many there are, and what the store was asked', async () => {
   const clock = new ManualClock();
