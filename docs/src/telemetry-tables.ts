@@ -25,7 +25,7 @@ export const SPANS = {
   wait: trace(
     S.wait,
     [A.name, A.gate, A.limit, A.rounds, A.seconds],
-    'a wait for something, of more than 1 ms; links to the request, and its attempt, whose 429 caused it; `headgate.seconds` is how much of it was waited for this, where other waits lie in between',
+    'a wait for something, of more than 1 ms; links to the request, and its attempt, whose 429 caused it (of its own request only to the attempt); `headgate.seconds` is how much of it was waited for this, where other waits lie in between',
   ),
   attempt: trace(
     S.attempt,
@@ -35,7 +35,7 @@ export const SPANS = {
   chunk: trace(
     S.chunk,
     [A.name, A.items, A.bytes, A.reason],
-    'a chunk, from its first item to its close; links to the spans of its items',
+    'a chunk, from its first item to its close; below the span of its first traced item, with links to those of the others',
   ),
 } as const satisfies Record<keyof typeof SPAN_NAMES, Trace>;
 

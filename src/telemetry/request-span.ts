@@ -94,10 +94,16 @@ export class RequestSpan {
         ...(hasGaps && seconds),
       },
       startTime: Math.max(this.#startedAt, now - beganMsAgo),
-      ...(links !== undefined && { links: [...links] }),
+      links: this.#withoutParent(links),
     };
     const endTime = Math.max(this.#startedAt, now - endedMsAgo);
     this.#tracer.startSpan(SPAN_NAMES.wait, options, this.#inside).end(endTime);
+  }
+
+  /** Jaeger takes a link to the parent for the parent's reference, which is then missing. */
+  #withoutParent(links: readonly Link[] = []): Link[] {
+    const { spanId } = this.#span.spanContext();
+    return links.filter((link) => link.context.spanId !== spanId);
   }
 
   attemptStarted(attempt: number): void {

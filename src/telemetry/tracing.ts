@@ -164,7 +164,7 @@ export class Tracing implements Instrumentation {
     const endTime = Date.now();
     const options = {
       startTime: endTime - closed.openMs,
-      links: linksTo(callers),
+      links: linksTo(callers, callers[index]),
       attributes: {
         [ATTRIBUTES.name]: this.#name,
         [ATTRIBUTES.items]: items,
@@ -232,10 +232,17 @@ function isUnsampled(around: Context): boolean {
   return isSpanContextValid(spanContext) && (spanContext.traceFlags & TraceFlags.SAMPLED) === 0;
 }
 
-function linksTo(callers: readonly (SpanContext | undefined)[]): Link[] {
+/**
+ * @param parent has no link: Jaeger takes one for the parent's reference, which is then missing
+ */
+function linksTo(
+  callers: readonly (SpanContext | undefined)[],
+  parent: SpanContext | undefined,
+): Link[] {
   const links = new Map<string, Link>();
   for (const caller of callers) {
     if (caller === undefined || !isSpanContextValid(caller)) continue;
+    if (caller.spanId === parent?.spanId) continue;
     if (links.size < MOST_LINKS) {
       links.set(`${caller.traceId}${caller.spanId}`, { context: caller });
     }

@@ -124,6 +124,26 @@ describe('a wait for a backoff', () => {
   });
 });
 
+describe('a wait that the 429 of its own request caused', () => {
+  it('links to its attempt, and not to the request, which is its parent', async () => {
+    const limiter = createLimiter({ clock, random: () => 0.5 });
+    const request = limiter.run(async ({ attempt }) => {
+      await sleep(10);
+      if (attempt === 1) throw busy;
+    });
+    await clock.advanceAsync(5_000);
+    await request;
+    const attempt = sdk
+      .finished('headgate.attempt')
+      .find(({ attributes }) => attributes['error.type']);
+    const linked = sdk.finished('headgate.wait').filter(({ links }) => links.length > 0);
+    expect(linked).not.toEqual([]);
+    for (const { links } of linked) {
+      expect(links.map(({ context }) => context.spanId)).toEqual([attempt?.spanContext().spanId]);
+    }
+  });
+});
+
 describe('a wait for the pace', () => {
   it('links to the request whose 429 slowed the rate, at the defaults', async () => {
     const limiter = createLimiter({ clock, random: () => 0.5 });

@@ -143,23 +143,26 @@ describe('the spans of a request', () => {
     expect(now.value('headgate.attempts', { 'error.type': 'cancelled' })).toBe(2);
   });
 
-  it('of a chunk are below its own, which links to those of its items', async () => {
-    const callers = ['a', 'b'].map((name) => sdk.tracer.startSpan(name));
+  it('of a chunk are below its own, which is below the first item’s and links to others', async () => {
+    const callers = ['a', 'b', 'c'].map((name) => sdk.tracer.startSpan(name));
     const items = new Subject<Sized<number>>();
     items
       .pipe(
-        chunkBy({ maxItems: 2 }),
+        chunkBy({ maxItems: 4 }),
         throttle(async (chunk: number[]) => chunk),
       )
       .subscribe();
-    for (const caller of callers) {
+    for (const caller of [...callers, ...callers.slice(0, 1)]) {
       context.with(trace.setSpan(context.active(), caller), () => items.next(new Sized(1, 10)));
     }
     await new Promise((resolve) => setTimeout(resolve));
     const [chunk] = sdk.finished('headgate.chunk');
     const links = chunk?.links.map(({ context: { spanId } }) => spanId);
-    expect(links).toEqual(callers.map((caller) => caller.spanContext().spanId));
-    expect(chunk?.attributes['headgate.items']).toBe(2);
+    const [first, ...others] = callers.map((caller) => caller.spanContext().spanId);
+    expect(parentOf(chunk as ReadableSpan)).toBe(first);
+    // A link to the parent would take its place in Jaeger.
+    expect(links).toEqual(others);
+    expect(chunk?.attributes['headgate.items']).toBe(4);
     const [request] = sdk.finished('headgate.request');
     expect(parentOf(request as ReadableSpan)).toBe(idOf(chunk));
   });
