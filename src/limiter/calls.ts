@@ -1,4 +1,5 @@
 import type { Ticket } from '../model/ticket.ts';
+import { neverCharged } from '../policies/rate-limit-policy.ts';
 import type { RequestPipeline } from '../request/result-subscriber.ts';
 import { TicketFactory } from '../request/ticket-factory.ts';
 import type { Clock } from '../util/clock.ts';
@@ -7,7 +8,11 @@ import { withTimeout } from './abort-subscription.ts';
 import { type AcquireOptions, checkAcquireOptions } from './acquire-options.ts';
 import { CallOptions, CallRequest, type CallTask, type Task } from './call-request.ts';
 import type { LimiterRuntime } from './limiter-runtime.ts';
-import { UnchargedCalls } from './uncharged-calls.ts';
+
+/** Calls without `costs` after which a limit that only `costs` charge is probably a mistake. */
+const ENOUGH = 10;
+/** The limits that this process has warned of. */
+const warned = new Set<string>();
 
 /** The calls of a limiter: requests that belong to no stream. */
 export class Calls {
@@ -87,5 +92,28 @@ export class Calls {
   ticketNow(task: CallTask, options: CallOptions): Ticket<CallTask> {
     const { factory } = this.pipeline;
     return factory.ticket(task, options.bytes, options.tokens, factory.clock.now(), options);
+  }
+}
+
+/** Warns of a limit that calls are never charged for, such as one with the name `rpm`. */
+class UnchargedCalls {
+  private readonly runtime: LimiterRuntime;
+  /** The calls so far; at `ENOUGH` there is nothing left to warn of. */
+  private calls: number;
+
+  constructor(runtime: LimiterRuntime) {
+    this.runtime = runtime;
+    this.calls = runtime.impossible.uncharged === undefined ? ENOUGH : 0;
+  }
+
+  /** A call has arrived. */
+  count(own: AcquireOptions | undefined): void {
+    if (this.calls >= ENOUGH) return;
+    const { impossible, hasCosts } = this.runtime;
+    const limit = own?.costs === undefined && !hasCosts ? impossible.uncharged : undefined;
+    this.calls = limit === undefined ? ENOUGH : this.calls + 1;
+    if (limit === undefined || this.calls < ENOUGH || warned.has(limit)) return;
+    warned.add(limit);
+    process.emitWarning(`headgate: ${neverCharged(limit)}`);
   }
 }

@@ -22,8 +22,8 @@ import {
   type QueueOptions,
   type ResolvedOptions,
 } from './gate-options.ts';
-import { type RequestGateExtras, reporterOf } from './gate-parts.ts';
-import { RequestGate } from './request-gate.ts';
+import type { RequestGateExtras } from './gate-parts.ts';
+import { RequestGate, reporterOf } from './request-gate.ts';
 import type { RetryOptions } from './send-options.ts';
 
 /** An adaptive rate paces the requests after a 429, so they need no probe. */

@@ -44,14 +44,3 @@ export interface RequestGateExtras {
   readonly check?: AdmissionCheck;
   readonly listener?: WaitListener;
 }
-
-/** Reports every change to the instrumentation and to `emit`. */
-export function reporterOf({
-  instrumentation,
-  emit,
-}: Pick<RequestGateParts, 'instrumentation' | 'emit'>): Emit {
-  return (fact) => {
-    instrumentation?.changed?.(fact);
-    emit?.(fact);
-  };
-}

@@ -2,7 +2,7 @@ import type { ObservedValueOf } from 'rxjs';
 import type { RemoteLimits } from '../fleet/shared-store.ts';
 import type { Verdict } from '../model/feedback.ts';
 import type { GaugeSnapshot } from '../model/gauge.ts';
-import type { PolicyEvent } from '../model/policy-events.ts';
+import type { Emit, PolicyEvent } from '../model/policy-events.ts';
 import type { ByteBudgetPolicy } from '../policies/byte-budget-policy.ts';
 import type { ConcurrencyPolicy } from '../policies/concurrency-policy.ts';
 import { GatePolicies } from '../policies/gate-policies.ts';
@@ -17,7 +17,7 @@ import type { QueueRules } from '../queue/queue-rules.ts';
 import { WeakRegistry } from '../util/collections.ts';
 import { ResettableTimer, type Timeouts } from '../util/timers.ts';
 import type { FeedbackSubject } from './feedback-subject.ts';
-import { type RequestGateParts, reporterOf } from './gate-parts.ts';
+import type { RequestGateParts } from './gate-parts.ts';
 import type { AnswerRules, DispatchContext, Project, ProjectOutput } from './send-options.ts';
 import type { LimitNames } from './ticket-factory.ts';
 
@@ -272,4 +272,15 @@ export class RequestGate implements AnswerRules, LimitNames {
     const at = this.#parts.clock.now();
     this.#timer.set(this.own.nextChangeAt - at, at);
   }
+}
+
+/** Reports every change to the instrumentation and to `emit`. */
+export function reporterOf({
+  instrumentation,
+  emit,
+}: Pick<RequestGateParts, 'instrumentation' | 'emit'>): Emit {
+  return (fact) => {
+    instrumentation?.changed?.(fact);
+    emit?.(fact);
+  };
 }
