@@ -45,7 +45,7 @@ export class AbortSubscription implements Linked<AbortSubscription> {
  */
 class Listener {
   private readonly signal: AbortSignal;
-  private readonly roster = new LinkedList<AbortSubscription>();
+  private readonly subscriptions = new LinkedList<AbortSubscription>();
   /** The signal that aborts this one. */
   source: AbortSignal | undefined = undefined;
 
@@ -57,20 +57,20 @@ class Listener {
     return this.signal.aborted || this.source?.aborted === true;
   }
 
-  add(listening: AbortSubscription): void {
-    if (this.roster.first === undefined) this.signal.addEventListener('abort', this);
-    this.roster.add(listening);
+  add(subscription: AbortSubscription): void {
+    if (this.subscriptions.first === undefined) this.signal.addEventListener('abort', this);
+    this.subscriptions.add(subscription);
   }
 
-  remove(listening: AbortSubscription): void {
-    this.roster.remove(listening);
-    if (this.roster.first === undefined) this.signal.removeEventListener('abort', this);
+  remove(subscription: AbortSubscription): void {
+    this.subscriptions.remove(subscription);
+    if (this.subscriptions.first === undefined) this.signal.removeEventListener('abort', this);
   }
 
   /** Each is removed from the list when it is called. */
   handleEvent(): void {
     const { reason } = this.signal;
-    for (let next = this.roster.first; next !== undefined; next = this.roster.first) {
+    for (let next = this.subscriptions.first; next !== undefined; next = this.subscriptions.first) {
       next.abort(reason);
     }
   }

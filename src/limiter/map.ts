@@ -6,7 +6,7 @@ import { REQUEST_KEYS, type RequestOptions } from '../request/request-options.ts
 import type { Project } from '../request/send-options.ts';
 import { checkFunction, checkInteger, checkKeys, show } from '../util/check.ts';
 
-/** What `limiter.map` calls for each value, and for each attempt. */
+/** Sends one value of `limiter.map`. Called for each attempt. */
 export type MapTask<T, R> = (value: T, context: AttemptContext) => R | PromiseLike<R>;
 
 export interface MapOptions<T> extends RequestOptions<T> {

@@ -196,7 +196,7 @@ export function contain(instrumentation: Instrumentation | undefined): Instrumen
   return trust(safe as Instrumentation);
 }
 
-/** Marks an instrumentation as one that never throws, so that `contain` does not wrap it. */
+/** Marks an instrumentation that never throws, so that `contain` does not wrap it. */
 export function trust(instrumentation: Instrumentation): Instrumentation {
   containedBy.set(instrumentation, instrumentation);
   return instrumentation;

@@ -29,8 +29,8 @@ export function joinInstrumentations(
   const parts = [...new Set(contained.flatMap(partsOf))];
   const joined: Partial<Record<keyof Instrumentation, Method>> = {};
   for (const method of EVENT_METHODS) {
-    const told = methodsOf(parts, method);
-    if (told.length > 0) joined[method] = inTurn(told);
+    const receivers = methodsOf(parts, method);
+    if (receivers.length > 0) joined[method] = inTurn(receivers);
   }
   for (const method of AROUND_METHODS) {
     const carriers = methodsOf(parts, method);

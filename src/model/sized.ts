@@ -1,8 +1,8 @@
 import { checkAmount } from '../util/check.ts';
 
 /**
- * A value with its size: what `byteEstimate` emits and `chunkBy` groups.
- * The first gate that it meets makes it a ticket.
+ * A value with its size. `byteEstimate` emits such values, and `chunkBy` groups them. The first
+ * gate that a sized value meets makes it a ticket.
  */
 export class Sized<T> {
   /** Makes the class nominal: a ticket has a value and a size too, but must not be chunked. */

@@ -71,11 +71,11 @@ export function isTicket(item: unknown): item is Ticket {
 
 /** One lease in a ticket's stack, linked to the lease before it. */
 class Lease {
-  readonly lender: LeaseIssuer;
+  readonly issuer: LeaseIssuer;
   readonly charge: unknown;
   below: Lease | undefined;
-  constructor(lender: LeaseIssuer, charge: unknown, below: Lease | undefined) {
-    this.lender = lender;
+  constructor(issuer: LeaseIssuer, charge: unknown, below: Lease | undefined) {
+    this.issuer = issuer;
     this.charge = charge;
     this.below = below;
   }
@@ -84,8 +84,8 @@ class Lease {
 /**
  * A request on its way, with the leases that it holds.
  *
- * The holder of a ticket settles it. Between two gates a ticket has no holder: one that never
- * reaches the next gate, because of a `filter` for example, is reclaimed after a while. Call
+ * The holder of a ticket settles it. Between two gates a ticket has no holder. If it never reaches
+ * the next gate, for example because of a `filter`, it is reclaimed after a while. Call
  * `ticket.settle('cancelled')` to give its leases back at once.
  */
 export class Ticket<out T = unknown> {
@@ -145,7 +145,7 @@ export class Ticket<out T = unknown> {
   after: Ticket | undefined = undefined;
   /** @internal runs while the ticket has no holder */
   transit: Timer | undefined = undefined;
-  /** @internal receive its end, beside the probe of its first gate */
+  /** @internal receive its end, beside the instrumentation of its first gate */
   observers: readonly EndObserver[] | undefined = undefined;
   /** @internal the notes of its observers */
   notes: TicketNote | undefined = undefined;
@@ -205,7 +205,7 @@ export class Ticket<out T = unknown> {
       }
     }
     this.cancelTransit();
-    this.endPatience();
+    this.endWaitTimeout();
     this.giveAllBack();
     this.#origin.settled(this, outcome);
     if (this.observers !== undefined) {
@@ -235,8 +235,8 @@ export class Ticket<out T = unknown> {
     this.cancelTransit();
   }
 
-  /** @internal the probe of its first gate */
-  get probe(): EndObserver | undefined {
+  /** @internal the instrumentation of its first gate */
+  get instrumentation(): EndObserver | undefined {
     return this.#origin.instrumentation;
   }
 
@@ -281,39 +281,39 @@ export class Ticket<out T = unknown> {
   }
 
   /** @internal adds a lease. A ticket that was settled meanwhile gives it back at once */
-  lend(lender: LeaseIssuer, charge: unknown): void {
-    if (this.outcome !== undefined) lender.giveBack(charge, this);
+  lend(issuer: LeaseIssuer, charge: unknown): void {
+    if (this.outcome !== undefined) issuer.giveBack(charge, this);
     else if (this.#second !== undefined || this.#top !== undefined) {
-      this.#top = new Lease(lender, charge, this.#top);
+      this.#top = new Lease(issuer, charge, this.#top);
     } else if (this.#first !== undefined) {
-      this.#second = lender;
+      this.#second = issuer;
       this.#secondCharge = charge;
     } else {
-      this.#first = lender;
+      this.#first = issuer;
       this.#firstCharge = charge;
     }
   }
 
   /** @internal gives back the lease of one issuer, wherever it is in the stack */
-  returnTo(lender: LeaseIssuer): void {
+  returnTo(issuer: LeaseIssuer): void {
     let above: Lease | undefined;
     for (let lease = this.#top; lease !== undefined; lease = lease.below) {
-      if (lease.lender === lender) {
+      if (lease.issuer === issuer) {
         if (above === undefined) this.#top = lease.below;
         else above.below = lease.below;
-        lender.giveBack(lease.charge, this);
+        issuer.giveBack(lease.charge, this);
         return;
       }
       above = lease;
     }
-    if (this.#second === lender) this.giveSecondBack();
-    else if (this.#first === lender) this.giveFirstBack();
+    if (this.#second === issuer) this.giveSecondBack();
+    else if (this.#first === issuer) this.giveFirstBack();
   }
 
   /** @internal refuses the request for good; its leases are given back when it is settled */
   refuse(error: Error): void {
     this.refusal ??= error;
-    this.endPatience();
+    this.endWaitTimeout();
   }
 
   /** @internal an attempt is sent */
@@ -323,7 +323,7 @@ export class Ticket<out T = unknown> {
     this.isSent = true;
     this.verdict = undefined;
     this.usage = undefined;
-    this.endPatience();
+    this.endWaitTimeout();
   }
 
   /** @internal prepares another attempt */
@@ -354,24 +354,24 @@ export class Ticket<out T = unknown> {
   private giveAllBack(): void {
     let lease = this.#top;
     this.#top = undefined;
-    for (; lease !== undefined; lease = lease.below) lease.lender.giveBack(lease.charge, this);
+    for (; lease !== undefined; lease = lease.below) lease.issuer.giveBack(lease.charge, this);
     this.giveSecondBack();
     this.giveFirstBack();
   }
 
   private giveSecondBack(): void {
-    const lender = this.#second;
+    const issuer = this.#second;
     this.#second = undefined;
-    lender?.giveBack(this.#secondCharge, this);
+    issuer?.giveBack(this.#secondCharge, this);
   }
 
   private giveFirstBack(): void {
-    const lender = this.#first;
+    const issuer = this.#first;
     this.#first = undefined;
-    lender?.giveBack(this.#firstCharge, this);
+    issuer?.giveBack(this.#firstCharge, this);
   }
 
-  private endPatience(): void {
+  private endWaitTimeout(): void {
     if (this.waitTimeout === undefined) return;
     const { waitTimeout } = this;
     this.waitTimeout = undefined;

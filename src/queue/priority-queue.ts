@@ -27,7 +27,7 @@ class PriorityBucket<Item, Owner> extends Fifo<Item, Owner> {
   readonly places = [0, 0];
 }
 
-/** On equal keys, the one that has waited longer. */
+/** If the keys are equal, the bucket whose head has waited longer is more urgent. */
 function isMoreUrgent<Item, Owner>(
   one: PriorityBucket<Item, Owner>,
   other: PriorityBucket<Item, Owner>,

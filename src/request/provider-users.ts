@@ -63,7 +63,7 @@ export class ProviderUsers implements Refusing {
   readonly #emits = new Set<Emit>();
   /** Receive the answers that others report of the provider. */
   readonly #hears = new Set<Hear>();
-  readonly #told = new Registrations<Instrumentation>();
+  readonly #watched = new Registrations<Instrumentation>();
   readonly #shown: Registrations<Instrumentation>;
   #until = Number.NEGATIVE_INFINITY;
   /**
@@ -103,7 +103,7 @@ export class ProviderUsers implements Refusing {
   /** Reports to this instrumentation until all its registrations end. @returns ends this one */
   watch(instrumentation: Instrumentation | undefined): () => void {
     const parts = instrumentation === undefined ? [] : partsOf(instrumentation);
-    return endOf(parts.map((part) => this.#told.add(part)));
+    return endOf(parts.map((part) => this.#watched.add(part)));
   }
 
   /** As `watch`, and shows the state to the instrumentation. @returns ends both */
@@ -120,7 +120,7 @@ export class ProviderUsers implements Refusing {
 
   /** Calls a hook of each instrumentation. */
   tell(hook: (instrumentation: Instrumentation) => void): void {
-    for (const instrumentation of this.#told.members) hook(instrumentation);
+    for (const instrumentation of this.#watched.members) hook(instrumentation);
   }
 
   /** The number of waiting requests at all gates. */

@@ -161,10 +161,10 @@ export class RequestExecution<T, R>
     feedback.accept(ticket.epoch, ticket.bytes, limits);
   }
 
-  rejected(error: unknown, told: Verdict, isAnswer: boolean): boolean {
+  rejected(error: unknown, reported: Verdict, isAnswer: boolean): boolean {
     const { ticket } = this;
     const { feedback, answers, tap } = this.dispatch;
-    const verdict = answers.understand(told);
+    const verdict = answers.understand(reported);
     ticket.verdict = verdict;
     this.endAttempt('rejected', verdict.kind, error);
     const { bytes, epoch } = ticket;

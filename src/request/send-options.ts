@@ -12,7 +12,7 @@ import type { Timeouts } from '../util/timers.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import type { FeedbackSubject } from './feedback-subject.ts';
 
-/** What a project may return: any ObservableInput of RxJS except a string. */
+/** The result of a project: any ObservableInput of RxJS except a string. */
 export type ProjectOutput = object & ObservableInput<unknown>;
 
 /** The results of a request: the values of `project`, or one `Outcome` with `outcomes: true`. */

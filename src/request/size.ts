@@ -2,10 +2,10 @@ import { EstimatorError } from '../model/errors.ts';
 import { estimateBytes } from '../sizing/estimate.ts';
 import { checkAmount, checkFunction } from '../util/check.ts';
 
-/** What an estimator may return: bytes alone (tokens are then estimated), or both. */
+/** The result of an estimator: bytes alone (tokens are then estimated), or both. */
 export type Size = number | { readonly bytes: number; readonly tokens?: number };
 
-/** Says how large a value is. A negative, NaN or infinite size, or a throw, fails the request. */
+/** Returns the size of a value. A negative, NaN or infinite size, or a throw, fails the request. */
 export type Estimator<T> = (value: T) => Size;
 
 /** Checks the result of an estimator. @throws EstimatorError */

@@ -179,10 +179,10 @@ export class StreamRequests<T> implements AdmissionCallback {
  * of every request whose arrival it received.
  */
 export function observeTicket(ticket: Ticket, instrumentation: Instrumentation | undefined): void {
-  if (instrumentation === undefined || instrumentation === ticket.probe) return;
-  const first = ticket.probe === undefined ? [] : partsOf(ticket.probe);
-  const told: readonly object[] = [...first, ...(ticket.observers ?? [])];
-  const more = partsOf(instrumentation).filter((part) => !told.includes(part));
+  if (instrumentation === undefined || instrumentation === ticket.instrumentation) return;
+  const first = ticket.instrumentation === undefined ? [] : partsOf(ticket.instrumentation);
+  const observing: readonly object[] = [...first, ...(ticket.observers ?? [])];
+  const more = partsOf(instrumentation).filter((part) => !observing.includes(part));
   if (more.length === 0) return;
   ticket.observers = [...(ticket.observers ?? []), ...more];
   for (const part of more) part.arrived?.(ticket);
