@@ -101,7 +101,7 @@ export class DrainLoop {
     if (wait === REFUSED) this.admission.refuse(ticket, now);
     else this.admission.charge(ticket, isRetry, now);
     this.waits.ended(ticket, owner, isRetry, now);
-    this.leaveTo(now);
+    this.endDecision(now);
     return true;
   }
 
@@ -111,7 +111,7 @@ export class DrainLoop {
     const wait = this.ask(ticket, false, now);
     if (wait === 0) this.admission.charge(ticket, false, now);
     else if (wait === REFUSED) this.admission.refuse(ticket, now);
-    this.leaveTo(now);
+    this.endDecision(now);
     return wait === 0;
   }
 
@@ -195,7 +195,7 @@ export class DrainLoop {
    * Calls the `queued` hook for a request. While the hook runs, the request can neither pass nor be
    * dropped.
    */
-  tellQueued(ticket: Ticket, isRetry: boolean, instrumentation: Instrumentation): void {
+  reportQueued(ticket: Ticket, isRetry: boolean, instrumentation: Instrumentation): void {
     const { state, isStale: wasStale } = this;
     const { length } = this.requests;
     if (state !== 'deciding') this.requests.next();
@@ -228,7 +228,7 @@ export class DrainLoop {
   }
 
   /** Ends the decision on a newcomer. Requests that arrived meanwhile still wait for a decision. */
-  private leaveTo(now: number): void {
+  private endDecision(now: number): void {
     if (this.isPaused) return;
     if (this.requests.length > 0) this.timer.set(0, now);
     else this.becomesIdle();

@@ -5,6 +5,7 @@ import { isTicket, type LeaseIssuer, type Ticket } from '../model/ticket.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { Clock } from '../util/clock.ts';
 import { Admission } from './admission.ts';
+import { clearQueue } from './clear-queue.ts';
 import { DrainLoop } from './drain-loop.ts';
 import type { AdmissionCheck, GateRules, GateSnapshot, Refusing } from './gate-rules.ts';
 import type { QueueCapacity, WaitTimeouts } from './queue-rules.ts';
@@ -243,7 +244,10 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
    */
   clearThose(errorOf: (waiter: Newcomer, now: number) => Error | undefined): void {
     if (this.waiting === 0) return;
-    this.loop.betweenDecisions(() => this.clearNow(errorOf));
+    this.loop.betweenDecisions(() => {
+      const now = this.clock.now();
+      clearQueue(this.requests, this.waits, this.loop, (waiter) => errorOf(waiter, now), now);
+    });
   }
 
   /**
@@ -287,29 +291,6 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   }
 
   /**
-   * Refuses the requests and takes them all out of the queue, then calls their owners: new requests
-   * of the owners are queued behind the remaining ones.
-   */
-  private clearNow(errorOf: (waiter: Newcomer, now: number) => Error | undefined): void {
-    const now = this.clock.now();
-    const cleared: [ticket: Ticket, owner: AdmissionCallback, isRetry: boolean][] = [];
-    this.loop.keepingHeads(() =>
-      this.requests.takeOut(
-        (waiter) => errorOf(waiter, now),
-        (ticket, owner, error, isRetry) => {
-          this.waits.givesUp(ticket, owner);
-          ticket.refuse(error);
-          cleared.push([ticket, owner, isRetry]);
-        },
-      ),
-    );
-    for (const [ticket, owner, isRetry] of cleared) {
-      if (ticket.outcome === undefined) this.waits.ended(ticket, owner, isRetry, now);
-      if (!owner.gone) notifyAdmitted(owner, ticket);
-    }
-  }
-
-  /**
    * Whether a request is refused now. A newcomer is checked before it waits. A refused request
    * passes the gate without a charge.
    */
@@ -342,9 +323,9 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     let isAsked = wasAsked;
     if (ticket !== undefined && capacity?.isBounded && ticket.attempts === 0) {
       const { dropped } = capacity;
-      const isTold = this.waits.instrumentationOf(owner) !== undefined;
+      const isReported = this.waits.instrumentationOf(owner) !== undefined;
       const { requests, waitKind } = this;
-      if (!capacity.makeRoom(ticket, owner, requests, loop.isDeciding, waitKind, isTold)) {
+      if (!capacity.makeRoom(ticket, owner, requests, loop.isDeciding, waitKind, isReported)) {
         loop.restIfEmpty();
         return ticket;
       }
@@ -369,12 +350,13 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
       this.waits.began(owner, isNext ? 1 : this.waiting, this.waiting, loop.nextAt);
     }
     // NaN: the request has passed meanwhile, and its owner was called.
-    if (ticket !== undefined && !Number.isNaN(ticket.waitsSince)) this.settleIn(ticket, owner, now);
+    if (ticket !== undefined && !Number.isNaN(ticket.waitsSince))
+      this.waitBegan(ticket, owner, now);
     return undefined;
   }
 
   /** A newcomer waits. */
-  private settleIn(ticket: Ticket, owner: AdmissionCallback, now: number): void {
+  private waitBegan(ticket: Ticket, owner: AdmissionCallback, now: number): void {
     if (ticket.outcome !== undefined) return;
     ticket.waitsSince = now;
     // The decision at its arrival is the first of its rounds.
@@ -382,6 +364,6 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     const isRetry = owner.isRetry === true;
     if (ticket.attempts === 0) this.timeouts?.wait(ticket, this, owner, now);
     const instrumentation = this.waits.instrumentationOf(owner);
-    if (instrumentation !== undefined) this.loop.tellQueued(ticket, isRetry, instrumentation);
+    if (instrumentation !== undefined) this.loop.reportQueued(ticket, isRetry, instrumentation);
   }
 }

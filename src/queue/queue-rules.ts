@@ -93,7 +93,7 @@ export class QueueCapacity {
    * @param isHeadBusy whether the gate decides on the head of the queue: then no waiting request is
    * dropped
    * @param waitKind the cause of the waits
-   * @param isTold whether dropped requests are reported
+   * @param isReported whether dropped requests are reported
    * @returns false: the newcomer was refused, or its owner has ended
    */
   makeRoom(
@@ -102,7 +102,7 @@ export class QueueCapacity {
     waiting: WaitingRequests,
     isHeadBusy: boolean,
     waitKind: GateKind,
-    isTold: boolean,
+    isReported: boolean,
   ): boolean {
     const queue = waiting.first;
     while (!owner.gone) {
@@ -113,17 +113,17 @@ export class QueueCapacity {
       if (!isTicket(item) || item.attempts > 0) break;
       queue.shift();
       oldest.queued -= 1;
-      this.#drop(item, waitKind, isTold);
+      this.#drop(item, waitKind, isReported);
       notifyAdmitted(oldest, item);
     }
     // A newcomer whose owner ended meanwhile was not refused.
-    if (!owner.gone) this.#drop(newcomer, waitKind, isTold);
+    if (!owner.gone) this.#drop(newcomer, waitKind, isReported);
     return false;
   }
 
-  #drop(ticket: Ticket, gate: GateKind, isTold: boolean): void {
+  #drop(ticket: Ticket, gate: GateKind, isReported: boolean): void {
     this.dropped += 1;
-    if (isTold) ticket.gaveUpAt = gate;
+    if (isReported) ticket.gaveUpAt = gate;
     ticket.refuse(new QueueFullError(this.bound.maxQueue, gate));
   }
 }

@@ -131,9 +131,9 @@ export class WaitRecorder {
     // Each part is a round; rounds without a part count for the last one.
     for (const [index, { cause, waitMs, endedMsAgo }] of segments.entries()) {
       const isLast = index === segments.length - 1;
-      const told = isLast ? Math.max(1, rounds) : 1;
+      const reported = isLast ? Math.max(1, rounds) : 1;
       rounds -= 1;
-      this.book(ticket, cause.gate, cause.limit, waitMs, told, endedMsAgo, instrumentation);
+      this.book(ticket, cause.gate, cause.limit, waitMs, reported, endedMsAgo, instrumentation);
     }
   }
 
