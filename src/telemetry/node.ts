@@ -92,11 +92,13 @@ export async function startTelemetry(options: StartOptions): Promise<Telemetry> 
     ...(!environment.hasSampler && { sampler: samplerOf(packages, options.sampleRatio ?? 1) }),
   });
   for (const line of unsupported(environment, { tracesEndpoint, metricsEndpoint })) warn(line);
-  const registration = new Registration();
-  const taken = registration.taken(isOther || processors.length > 0, readers.length > 0);
-  if (taken !== '') warn(`${taken} stay with the OpenTelemetry SDK that is registered already`);
+  const registration = new Registration({
+    traces: isOther || processors.length > 0,
+    metrics: readers.length > 0,
+  });
   sdk.start();
-  registration.began();
+  const kept = registration.began();
+  if (kept !== '') warn(`${kept} stay with the OpenTelemetry SDK that is registered already`);
   const meter = globalMeter();
   // If another SDK was registered first, headgate's metrics stay with that SDK.
   if (

@@ -204,6 +204,17 @@ describe('startTelemetry', () => {
     await sdk.stop();
   });
 
+  it('says so for an SDK that has shut down and is still registered, too', async () => {
+    const { endpoint } = await receiver();
+    const sdk = startSdk();
+    await sdk.meterProvider.shutdown();
+    await (await start({ otlpEndpoint: endpoint })).shutdown();
+    expect(lines).toEqual([
+      'headgate telemetry: traces and metrics stay with the OpenTelemetry SDK that is registered already',
+    ]);
+    await sdk.tracerProvider.shutdown();
+  });
+
   it('can be started again after a shutdown', async () => {
     const { paths, endpoint } = await receiver();
     await (await start({ otlpEndpoint: endpoint })).shutdown();

@@ -84,6 +84,7 @@ export function startSdk(options: { readonly sampler?: Sampler } = {}) {
   return {
     tracer: trace.getTracer('test'),
     tracerProvider,
+    meterProvider,
     finished,
     forget: () => spans.reset(),
     collect: async () => new Collected((await reader.collect()).resourceMetrics),
