@@ -99,12 +99,12 @@ async function textOf(
 export class PendingBody {
   /** Discards the response, unread. */
   readonly stop: () => void;
-  private readonly waiting: (() => void)[];
+  readonly #waiting: (() => void)[];
 
   /** @param waiting called after the body was read */
   private constructor(stop: () => void, waiting: (() => void)[]) {
     this.stop = stop;
-    this.waiting = waiting;
+    this.#waiting = waiting;
   }
 
   /**
@@ -125,7 +125,7 @@ export class PendingBody {
   }
 
   later(tell: () => void): true {
-    this.waiting.push(tell);
+    this.#waiting.push(tell);
     return true;
   }
 }

@@ -148,23 +148,23 @@ type Followed = Pick<Attempting<never>, 'complete' | 'error'>;
  * when this does. The first call of `ended` or `failed` counts.
  */
 export class AttemptTail {
-  private attempt: Followed | undefined = undefined;
+  #attempt: Followed | undefined = undefined;
   /** Set if it ended before the attempt had taken its value. */
-  private end: ((attempt: Followed) => void) | undefined = undefined;
-  private isOver = false;
+  #end: ((attempt: Followed) => void) | undefined = undefined;
+  #isOver = false;
 
   ended(): void {
-    if (this.isOver) return;
-    this.isOver = true;
-    if (this.attempt !== undefined) this.attempt.complete();
-    else this.end = (attempt) => attempt.complete();
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (this.#attempt !== undefined) this.#attempt.complete();
+    else this.#end = (attempt) => attempt.complete();
   }
 
   failed(error: unknown): void {
-    if (this.isOver) return;
-    this.isOver = true;
-    if (this.attempt !== undefined) this.attempt.error(error);
-    else this.end = (attempt) => attempt.error(error);
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (this.#attempt !== undefined) this.#attempt.error(error);
+    else this.#end = (attempt) => attempt.error(error);
   }
 
   /**
@@ -172,8 +172,8 @@ export class AttemptTail {
    * has ended before.
    */
   follow(attempt: Followed): void {
-    this.attempt = attempt;
-    this.end?.(attempt);
+    this.#attempt = attempt;
+    this.#end?.(attempt);
   }
 }
 
