@@ -73,7 +73,7 @@ export class RequestSpan {
   }
 
   /** @param links to the spans that have caused the wait */
-  waited(part: WaitPart, links?: readonly Link[]): void {
+  waited(part: WaitPart, links: readonly Link[] = []): void {
     const { gate, limit, waitMs, rounds, beganMsAgo, endedMsAgo } = part;
     const now = this.#now;
     const cause = {
@@ -85,6 +85,7 @@ export class RequestSpan {
       this.event(EVENT_NAMES.wait, { ...cause, ...seconds });
       return;
     }
+    const { spanId } = this.#span.spanContext();
     const hasGaps = beganMsAgo - endedMsAgo - waitMs > SHORT_MS;
     const options = {
       attributes: {
@@ -94,16 +95,11 @@ export class RequestSpan {
         ...(hasGaps && seconds),
       },
       startTime: Math.max(this.#startedAt, now - beganMsAgo),
-      links: this.#withoutParent(links),
+      // Jaeger takes a link to the parent for the parent's reference, which is then missing.
+      links: links.filter(({ context }) => context.spanId !== spanId),
     };
     const endTime = Math.max(this.#startedAt, now - endedMsAgo);
     this.#tracer.startSpan(SPAN_NAMES.wait, options, this.#inside).end(endTime);
-  }
-
-  /** Jaeger takes a link to the parent for the parent's reference, which is then missing. */
-  #withoutParent(links: readonly Link[] = []): Link[] {
-    const { spanId } = this.#span.spanContext();
-    return links.filter((link) => link.context.spanId !== spanId);
   }
 
   attemptStarted(attempt: number): void {

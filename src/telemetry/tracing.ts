@@ -242,10 +242,8 @@ function linksTo(
   const links = new Map<string, Link>();
   for (const caller of callers) {
     if (caller === undefined || !isSpanContextValid(caller)) continue;
-    if (caller.spanId === parent?.spanId) continue;
-    if (links.size < MOST_LINKS) {
-      links.set(`${caller.traceId}${caller.spanId}`, { context: caller });
-    }
+    if (caller.spanId === parent?.spanId || links.size === MOST_LINKS) continue;
+    links.set(`${caller.traceId}${caller.spanId}`, { context: caller });
   }
   return [...links.values()];
 }
