@@ -4,18 +4,12 @@ import {
   type ProviderResponse,
   UNAUTHORISED,
 } from './adapter.ts';
-import { MINUTE_MS, readRows } from './headers.ts';
+import { MINUTE_MS, readRows, rowOf } from './headers.ts';
 import { dateMs } from './times.ts';
 
 const UNITS = ['requests', 'tokens', 'input-tokens', 'output-tokens'] as const;
 
-const ROWS = UNITS.map((unit) => ({
-  unit,
-  limit: `anthropic-ratelimit-${unit}-limit`,
-  remaining: `anthropic-ratelimit-${unit}-remaining`,
-  reset: `anthropic-ratelimit-${unit}-reset`,
-  windowMs: MINUTE_MS,
-}));
+const ROWS = UNITS.map((unit) => rowOf(unit, `anthropic-ratelimit-${unit}`, MINUTE_MS));
 
 /**
  * A tier's spending cap is answered with 429, the account's own cap with 400. Both last until the

@@ -1,28 +1,17 @@
 import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
-import { MINUTE_MS, MONTH_MS, readRows } from './headers.ts';
+import { type LimitRow, MINUTE_MS, MONTH_MS, readRows, rowOf } from './headers.ts';
 
 /** The reset is a time in seconds since 1970. */
-const ROWS = [
-  {
-    unit: 'requests',
-    limit: 'x-trial-endpoint-call-limit',
-    remaining: 'x-trial-endpoint-call-remaining',
-    reset: 'x-trial-endpoint-call-reset',
-    windowMs: MINUTE_MS,
-  },
+const ROWS: readonly LimitRow[] = [
+  rowOf('requests', 'x-trial-endpoint-call', MINUTE_MS),
   {
     unit: 'requests',
     limit: 'x-endpoint-monthly-call-limit',
     remaining: 'x-endpoint-monthly-call-remaining',
     windowMs: MONTH_MS,
   },
-  {
-    unit: 'requests',
-    limit: 'x-ratelimit-limit',
-    remaining: 'x-ratelimit-remaining',
-    reset: 'x-ratelimit-reset',
-  },
-] as const;
+  rowOf('requests', 'x-ratelimit'),
+];
 
 /** Headers that only Cohere sends beside the plain names. */
 const MARKS = ['x-trial-endpoint-call-limit', 'x-endpoint-monthly-call-limit'];

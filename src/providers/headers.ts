@@ -141,7 +141,18 @@ export interface LimitRow {
   readonly limit?: string;
   readonly remaining?: string;
   readonly reset?: string;
-  readonly windowMs?: number;
+  readonly windowMs?: number | undefined;
+}
+
+/** The headers `<name>-limit`, `<name>-remaining` and `<name>-reset`. */
+export function rowOf(unit: LimitUnit, name: string, windowMs?: number): LimitRow {
+  return {
+    unit,
+    limit: `${name}-limit`,
+    remaining: `${name}-remaining`,
+    reset: `${name}-reset`,
+    windowMs,
+  };
 }
 
 /** Builds the report of a limit; undefined if nothing is known. */

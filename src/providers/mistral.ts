@@ -1,5 +1,5 @@
 import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
-import { DAY_MS, type LimitRow, MINUTE_MS, MONTH_MS, readRows } from './headers.ts';
+import { DAY_MS, type LimitRow, MINUTE_MS, MONTH_MS, readRows, rowOf } from './headers.ts';
 
 const WINDOWS = { minute: MINUTE_MS, hour: 3_600_000, day: DAY_MS, month: MONTH_MS } as const;
 
@@ -16,13 +16,7 @@ function rowsOf(window: keyof typeof WINDOWS): LimitRow[] {
 
 /** Older names; size is counted in tokens. */
 const BY_SIZE: readonly LimitRow[] = [
-  {
-    unit: 'tokens',
-    limit: 'ratelimitbysize-limit',
-    remaining: 'ratelimitbysize-remaining',
-    reset: 'ratelimitbysize-reset',
-    windowMs: MINUTE_MS,
-  },
+  rowOf('tokens', 'ratelimitbysize', MINUTE_MS),
   ...(['minute', 'month'] as const).map(
     (window): LimitRow => ({
       unit: 'tokens',

@@ -1,5 +1,5 @@
 import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
-import { DAY_MS, headerGetOf, MINUTE_MS, readRows, untilReset } from './headers.ts';
+import { DAY_MS, headerGetOf, MINUTE_MS, readRows, rowOf, untilReset } from './headers.ts';
 import { isShape, read } from './shape.ts';
 
 /** The limits of models without a price. */
@@ -8,13 +8,7 @@ const FREE_MODELS = /\bfree-models-per-(min|day)\b/;
 /** The headers of the limit that was hit. They come in the body, not with the response. */
 function limitsOf({ chain, answeredAtMs }: ProviderResponse, windowMs: number) {
   const headers = chain.map((layer) => read(read(layer, 'metadata'), 'headers')).find(isShape);
-  const row = {
-    unit: 'requests',
-    limit: 'x-ratelimit-limit',
-    remaining: 'x-ratelimit-remaining',
-    reset: 'x-ratelimit-reset',
-    windowMs,
-  } as const;
+  const row = rowOf('requests', 'x-ratelimit', windowMs);
   return readRows([row], headerGetOf(headers), answeredAtMs);
 }
 

@@ -1,21 +1,8 @@
 import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
-import { readRows, untilReset } from './headers.ts';
+import { readRows, rowOf, untilReset } from './headers.ts';
 
 /** The window is known only where Envoy names it: Together's rates are dynamic. */
-const ROWS = [
-  {
-    unit: 'requests',
-    limit: 'x-ratelimit-limit',
-    remaining: 'x-ratelimit-remaining',
-    reset: 'x-ratelimit-reset',
-  },
-  {
-    unit: 'tokens',
-    limit: 'x-tokenlimit-limit',
-    remaining: 'x-tokenlimit-remaining',
-    reset: 'x-tokenlimit-reset',
-  },
-] as const;
+const ROWS = [rowOf('requests', 'x-ratelimit'), rowOf('tokens', 'x-tokenlimit')];
 
 /**
  * Together answers 429 with one of these above the account's own rate, and 503 (an overload) where
