@@ -75,16 +75,21 @@ describe('an API without a limit that rejects at random', () => {
     async (percent, status, least) => {
       const part = percent / 100;
       let used = 0;
+      let known = 0;
       for (let seed = 1; seed <= 2; seed += 1) {
         const options = { concurrency: CONCURRENCY };
         const provider = { limits: [], latency, ...SILENT };
         const run = await saturate({ provider, options, chance: { part, status }, seed }, 400);
         const { accepted } = between(run.provider.stats(), 200, 400);
+        const adaptive = run.limiters[0]?.snapshot().adaptive ?? {};
+        if ('rejectedByChance' in adaptive)
+          known = Math.max(known, Number(adaptive.rejectedByChance));
         await run.end();
         const meanMs = latency.meanMs * (1 - part) + REJECTED_MS * part;
         used += accepted / 200 / ((CONCURRENCY / meanMs) * 1_000 * (1 - part));
       }
       expect(used / 2).toBeGreaterThan(least);
+      expect(known).toBeGreaterThan(part / 2);
     },
   );
 });
