@@ -1,11 +1,13 @@
 import type { WindowKind } from './window-classifier.ts';
 
-/**
- * The share of the limit that is left unused, for other clients and for unknown usage. A bucket
- * saves it; in a window it is lost.
- */
+/** The share of the limit that is left unused, for other clients and for unknown usage. */
 const SPARE_PART = 0.005;
-const BUCKET_SPARE_PART = 0.01;
+/**
+ * In a bucket, a share of one of the whole rate adds this multiple of it. Processes see the same
+ * amount left: they all keep their rates only where these are equal ("droop" of generators that
+ * share a load). A bucket saves what is left unused; in a window it is lost.
+ */
+const DROOP = 3;
 export const LEAST_SPARE = 1;
 
 /** The last report: the amount left right after an attempt, and the amount sent by then. */
@@ -51,7 +53,11 @@ export function savedOf(report: Report, described: Described, total: number, now
   return Math.min(highest, remaining + whole * (limit - remaining)) - (total - report.total);
 }
 
-/** The amount that is left unused. */
-export function spareOf({ limit }: Report, kind: WindowKind | undefined): number {
-  return Math.max(LEAST_SPARE, (kind === 'bucket' ? BUCKET_SPARE_PART : SPARE_PART) * limit);
+/**
+ * The amount that is left unused.
+ * @param share our rate, as a share of the rate of the whole limit
+ */
+export function spareOf({ limit }: Report, kind: WindowKind | undefined, share = 1): number {
+  const factor = kind === 'bucket' ? 1 + DROOP * Math.min(1, share) : 1;
+  return Math.max(LEAST_SPARE, factor * SPARE_PART * limit);
 }

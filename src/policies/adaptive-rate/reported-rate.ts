@@ -122,7 +122,7 @@ export class ReportedRate {
   corrected(order: number, more: number): void {
     if (this.#report !== undefined && order <= this.#report.order) {
       this.#report.total += more;
-      this.#window.corrected(more);
+      this.#window.corrected(order, more);
     }
     this.#fill.corrected(order, more);
   }
@@ -207,7 +207,7 @@ export class ReportedRate {
       this.#share.raise();
       return undefined;
     }
-    const spare = spareOf(report, kind);
+    const spare = spareOf(report, kind, perMs / Math.max(report.fullPerMs, wholePerMs));
     if (!report.tellsReset) {
       // Only the amount left is certain. When it is used up, a few attempts are sent to get new
       // reports.

@@ -46,6 +46,11 @@ const MOVES = 2;
 const OTHERS_PART = 0.05;
 const OTHERS_LEAST = 2;
 /**
+ * The same share in a window that is spread, counted from its first report on: there attempts are
+ * counted in the order of sending, so that a process which has only begun is seen, too.
+ */
+const SPREAD_OTHERS_PART = 0.005;
+/**
  * The same share in the first window, of which this process may have used a part before. A
  * rejection there is no evidence of others: attempts sent before it may not have been reported.
  */
@@ -108,7 +113,7 @@ export class ReportedWindow {
   /** How many windows in a row were used by this process alone. */
   #alone = 0;
   /** The first report of the window: its time, and the amount left then plus the amount sent. */
-  #filledFrom: { readonly at: number; readonly sum: number } | undefined = undefined;
+  #filledFrom: { readonly at: number; readonly order: number; sum: number } | undefined = undefined;
   /** The refill rate before the end, per ms, as in a sliding window. */
   #fillPerMs = 0;
 
@@ -164,7 +169,7 @@ export class ReportedWindow {
     const least = isFirst ? FIRST_OTHERS_PART * limit : most;
     if ((this.#hasBegun || isFirst) && this.#usedByOthers > least) this.#isShared = true;
     if (order < this.#order) return;
-    this.#fills(at, remaining + total);
+    this.#compare(at, order, remaining + total);
     this.#order = order;
     this.#remaining = remaining;
     this.#total = total;
@@ -177,9 +182,10 @@ export class ReportedWindow {
   }
 
   /** Earlier attempts cost more than estimated. */
-  corrected(more: number): void {
+  corrected(order: number, more: number): void {
     this.#before += more;
     this.#total += more;
+    if (this.#filledFrom && order <= this.#filledFrom.order) this.#filledFrom.sum += more;
   }
 
   /** Milliseconds until this amount may be sent. @param total the amount sent and not rejected */
@@ -206,18 +212,26 @@ export class ReportedWindow {
   rateAt(total: number, now: number): number | undefined {
     if (!this.#isFresh(now)) return undefined;
     this.#begin(total, now);
-    if (this.isExact && this.#alone % SPREAD_EVERY !== SPREAD_EVERY - 1) return undefined;
+    if (!this.#isSpread) return undefined;
     const usual = this.usualPerMs;
     const left = this.#remaining - (total - this.#total);
     const perMs = left / Math.max(LEAST_LEFT_MS, this.#end - now) + this.#fillPerMs;
     return Math.max(LEAST_OF_USUAL * usual, Math.min(MOST_OF_USUAL * usual, perMs));
   }
 
-  #fills(at: number, sum: number): void {
-    this.#filledFrom ??= { at, sum };
+  get #isSpread(): boolean {
+    return !this.isExact || this.#alone % SPREAD_EVERY === SPREAD_EVERY - 1;
+  }
+
+  /** Since the first report, a refill has raised the sum, and the use by others has lowered it. */
+  #compare(at: number, order: number, sum: number): void {
+    this.#filledFrom ??= { at, order, sum };
+    const filled = sum - this.#filledFrom.sum;
+    const others = Math.max(OTHERS_LEAST, SPREAD_OTHERS_PART * this.#limit);
+    if (this.#isSpread && -filled > others) this.#isShared = true;
     const sinceMs = at - this.#filledFrom.at;
     if (sinceMs < FILL_PART * this.#lengthMs) return;
-    this.#fillPerMs = Math.max(0, (sum - this.#filledFrom.sum) / sinceMs);
+    this.#fillPerMs = Math.max(0, filled / sinceMs);
   }
 
   #isFresh(now: number): boolean {

@@ -216,8 +216,8 @@ describe('after a time without demand', () => {
   it('a bucket holds no more than it told, however long that time was', () => {
     const { rate, sent } = usedUp();
     rate.resumed(sent, 1_000_000);
-    expect(rate.rateAt(sent + 97, 1_000_000)).toBeUndefined();
-    expect(rate.rateAt(sent + 98, 1_000_000)).toBeDefined();
+    expect(rate.rateAt(sent + 96, 1_000_000)).toBeUndefined();
+    expect(rate.rateAt(sent + 97, 1_000_000)).toBeDefined();
   });
 
   it('no more than the limit goes at once before the next such time', () => {

@@ -148,6 +148,31 @@ describe('a window whose end is told', () => {
     expect(spread).toEqual([7, 15]);
   });
 
+  it.each([
+    [2, 0, false],
+    [3, 0, true],
+    // Attempts before the first report cost less than estimated: that is no use by others.
+    [0, -10, false],
+  ])('spreads the next one too if others use %i of it', (others, corrected, isSpread) => {
+    const window = begun();
+    let at = 0;
+    let total = LIMIT;
+    for (let n = 1; n <= 7; n += 1) {
+      at += WINDOW_MS + 1_000;
+      window.rateAt(total, at);
+      total += 1;
+      tell(window, { at, remaining: LIMIT - 1, resetMs: WINDOW_MS, total, now: at + 10 });
+      if (n < 7) total += LIMIT - 1;
+    }
+    window.corrected(total, corrected);
+    total += 20 + corrected;
+    const remaining = LIMIT - 21 - others;
+    const end = { at: at + 3_000, remaining, resetMs: WINDOW_MS - 3_000, total };
+    // All that was sent by the answer may have been counted before: only the order shows others.
+    tell(window, { ...end, totalNow: total + 5 });
+    expect(window.rateAt(total + 5, at + WINDOW_MS + 1_000) !== undefined).toBe(isSpread);
+  });
+
   it('spreads what is left over the time that is left, where others use a window too', () => {
     const window = begun();
     const { at, total } = used(window, 2);

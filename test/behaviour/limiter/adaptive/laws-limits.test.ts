@@ -68,7 +68,7 @@ describe('several processes with one key', () => {
     [8, 'openai', 'fixed-window', 2, 2.3, 0.95, 0.025, 5],
     [8, 'openai', 'sliding-window', 2, 2, 0.95, 0.02, 5],
     [2, 'none', 'token-bucket', 2.1, 3.1, 0.95, 0.02, 5],
-    [8, 'none', 'token-bucket', 6, 12, 0.95, 0.05, 5],
+    [8, 'none', 'token-bucket', 6, 13, 0.95, 0.05, 5],
     [8, 'none', 'fixed-window', 6, 9, 0.95, 0.06, 5],
   ] as const;
   const many = [[32, 'openai', 'token-bucket', 10, 12, 0.95, 0.06, 2]] as const;
@@ -93,11 +93,20 @@ describe('several processes with one key', () => {
   it.each([
     [2, 'fixed-window', 3_000, 2],
     [2, 'fixed-window', 15_000, 2],
+    [2, 'fixed-window', 21_000, 2],
     [8, 'fixed-window', 2_300, 2],
     [2, 'sliding-window', 3_000, 2],
+    [2, 'token-bucket', 3_000, 3],
     ...(isLong
       ? ([
+          [2, 'fixed-window', 1_000, 2.5],
+          [2, 'fixed-window', 33_000, 2],
+          [2, 'fixed-window', 50_000, 2],
           [2, 'fixed-window', 61_000, 2],
+          [2, 'token-bucket', 15_000, 3],
+          [2, 'token-bucket', 61_000, 3],
+          [8, 'token-bucket', 2_300, 6],
+          [8, 'token-bucket', 9_100, 6],
           [8, 'fixed-window', 7_100, 2.5],
           [8, 'sliding-window', 2_300, 4],
         ] as const)
