@@ -1,3 +1,5 @@
+import { WindowSharing } from './window-sharing.ts';
+
 /** The report of a limit that is full again at one time. */
 export interface WindowReport {
   readonly limit: number;
@@ -39,27 +41,6 @@ const TEST_PART = 0.05;
 const JUST_BEGUN_PART = 0.5;
 /** A limit whose end moves this often before it is reached has no fixed end. */
 const MOVES = 2;
-/**
- * A usage above this share of the limit, and above this amount, is not explained by our own
- * attempts.
- */
-const OTHERS_PART = 0.05;
-const OTHERS_LEAST = 2;
-/**
- * The same share in a window that is spread, counted from its first report on: there attempts are
- * counted in the order of sending, so that a process which has only begun is seen, too.
- */
-const SPREAD_OTHERS_PART = 0.005;
-/**
- * The same share in the first window, of which this process may have used a part before. A
- * rejection there is no evidence of others: attempts sent before it may not have been reported.
- */
-const FIRST_OTHERS_PART = 0.25;
-/**
- * After so many windows without others one is spread: else a process that begins later would get
- * nothing, and would never be seen.
- */
-const SPREAD_EVERY = 8;
 /** How long reports are valid after the last one, or two windows. */
 const FRESH_MS = 15_000;
 /**
@@ -74,8 +55,6 @@ const LOST_CONFIDENCE = 3;
 const MOST_OF_USUAL = 2;
 const LEAST_OF_USUAL = 0.05;
 const LEAST_LEFT_MS = 100;
-/** The refill within a window is measured over at least this share of its length. */
-const FILL_PART = 0.1;
 
 /**
  * A limit that is full again at one time, according to answers. The amount left may be sent at
@@ -108,18 +87,11 @@ export class ReportedWindow {
   #confidence = 1;
   #moves = 0;
   #usedByOthers = 0;
-  #isShared = false;
-  #wasShared = false;
-  /** How many windows in a row were used by this process alone. */
-  #alone = 0;
-  /** The first report of the window: its time, and the amount left then plus the amount sent. */
-  #filledFrom: { readonly at: number; readonly order: number; sum: number } | undefined = undefined;
-  /** The refill rate before the end, per ms, as in a sliding window. */
-  #fillPerMs = 0;
+  readonly #sharing = new WindowSharing();
 
   /** Whether the amount left may be sent at once. */
   get isExact(): boolean {
-    return this.#confidence >= 0 && !this.#isShared && !this.#wasShared;
+    return this.#confidence >= 0 && this.#sharing.isAlone;
   }
 
   /** Whether answers show that there is no fixed end: it moves with every request. */
@@ -165,11 +137,10 @@ export class ReportedWindow {
     // foreign.
     this.#usedByOthers = Math.max(this.#usedByOthers, used - (totalNow - this.#before));
     const isFirst = !this.#hasBegun && !report.isRejected;
-    const most = Math.max(OTHERS_LEAST, OTHERS_PART * limit);
-    const least = isFirst ? FIRST_OTHERS_PART * limit : most;
-    if ((this.#hasBegun || isFirst) && this.#usedByOthers > least) this.#isShared = true;
+    if (this.#hasBegun || isFirst) this.#sharing.used(this.#usedByOthers, limit, isFirst);
     if (order < this.#order) return;
-    this.#compare(at, order, remaining + total);
+    const window = { limit, lengthMs: this.#lengthMs, isSpread: this.#isSpread };
+    this.#sharing.compare(at, order, remaining + total, window);
     this.#order = order;
     this.#remaining = remaining;
     this.#total = total;
@@ -185,7 +156,7 @@ export class ReportedWindow {
   corrected(order: number, more: number): void {
     this.#before += more;
     this.#total += more;
-    if (this.#filledFrom && order <= this.#filledFrom.order) this.#filledFrom.sum += more;
+    this.#sharing.corrected(order, more);
   }
 
   /** Milliseconds until this amount may be sent. @param total the amount sent and not rejected */
@@ -215,23 +186,12 @@ export class ReportedWindow {
     if (!this.#isSpread) return undefined;
     const usual = this.usualPerMs;
     const left = this.#remaining - (total - this.#total);
-    const perMs = left / Math.max(LEAST_LEFT_MS, this.#end - now) + this.#fillPerMs;
+    const perMs = left / Math.max(LEAST_LEFT_MS, this.#end - now) + this.#sharing.fillPerMs;
     return Math.max(LEAST_OF_USUAL * usual, Math.min(MOST_OF_USUAL * usual, perMs));
   }
 
   get #isSpread(): boolean {
-    return !this.isExact || this.#alone % SPREAD_EVERY === SPREAD_EVERY - 1;
-  }
-
-  /** Since the first report, a refill has raised the sum, and the use by others has lowered it. */
-  #compare(at: number, order: number, sum: number): void {
-    this.#filledFrom ??= { at, order, sum };
-    const filled = sum - this.#filledFrom.sum;
-    const others = Math.max(OTHERS_LEAST, SPREAD_OTHERS_PART * this.#limit);
-    if (this.#isSpread && -filled > others) this.#isShared = true;
-    const sinceMs = at - this.#filledFrom.at;
-    if (sinceMs < FILL_PART * this.#lengthMs) return;
-    this.#fillPerMs = Math.max(0, filled / sinceMs);
+    return !this.isExact || this.#sharing.isTest;
   }
 
   #isFresh(now: number): boolean {
@@ -257,11 +217,8 @@ export class ReportedWindow {
     }
     this.#hasBegun = true;
     this.#isRejected = false;
-    this.#alone = this.#isShared ? 0 : this.#alone + 1;
-    this.#wasShared = this.#isShared;
-    this.#isShared = false;
+    this.#sharing.begin();
     this.#isTold = false;
-    this.#filledFrom = undefined;
     this.#startedAt = now;
     this.#before = total;
     this.#usedByOthers = 0;
