@@ -3,9 +3,10 @@ import type { WindowKind } from './window-classifier.ts';
 /** The share of the limit that is left unused, for other clients and for unknown usage. */
 const SPARE_PART = 0.005;
 /**
- * In a bucket, a share of one of the whole rate adds this multiple of it. Processes see the same
- * amount left: they all keep their rates only where these are equal ("droop" of generators that
- * share a load). A bucket saves what is left unused; in a window it is lost.
+ * A process that has the whole rate of a bucket leaves this multiple of that share unused in
+ * addition; a process that has half of the rate leaves half as much. All processes see the same
+ * amount left, so they all keep their rates only where these are equal (as generators share a load
+ * by "droop control"). A bucket saves the unused amount; a window would lose it.
  */
 const DROOP = 3;
 export const LEAST_SPARE = 1;

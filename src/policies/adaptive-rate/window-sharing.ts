@@ -81,7 +81,7 @@ export class WindowSharing {
   }
 }
 
-/** A window as far as the use by others is seen in it. */
+/** The window that a report belongs to. */
 export interface SpreadWindow {
   readonly limit: number;
   readonly lengthMs: number;
