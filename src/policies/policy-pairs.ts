@@ -69,44 +69,44 @@ class Probing {
  */
 export class PacePolicy implements Policy<RateCharge | Probing> {
   binding: GateKind = 'backoff';
-  private readonly backoff: Policy<number>;
-  private readonly rate: AdaptiveRatePolicy;
-  private isRetired = false;
+  readonly #backoff: Policy<number>;
+  readonly #rate: AdaptiveRatePolicy;
+  #isRetired = false;
 
   constructor(backoff: Policy<number>, rate: AdaptiveRatePolicy) {
-    this.backoff = backoff;
-    this.rate = rate;
+    this.#backoff = backoff;
+    this.#rate = rate;
   }
 
   /** Removes the rate: its earlier charges are not given back to it. */
   retire(): void {
-    this.isRetired = true;
+    this.#isRetired = true;
   }
 
   wait(request: RequestCost, now: number): number {
-    const closedMs = this.backoff.wait(request, now);
-    const waitMs = this.rate.wait(request, now);
+    const closedMs = this.#backoff.wait(request, now);
+    const waitMs = this.#rate.wait(request, now);
     if (closedMs >= waitMs) {
       this.binding = 'backoff';
       return closedMs;
     }
-    this.binding = this.rate.binding;
+    this.binding = this.#rate.binding;
     return waitMs;
   }
 
   take(request: RequestCost, now: number): RateCharge | Probing {
-    const probe = this.backoff.take(request, now);
-    const charge = this.rate.take(request, now);
+    const probe = this.#backoff.take(request, now);
+    const charge = this.#rate.take(request, now);
     return probe === 0 ? charge : new Probing(probe, charge);
   }
 
   giveBack(charge: RateCharge | Probing, completed: CompletedAttempt, time: Time): void {
     if (!(charge instanceof Probing)) {
-      if (!this.isRetired) this.rate.giveBack(charge, completed, time);
+      if (!this.#isRetired) this.#rate.giveBack(charge, completed, time);
       return;
     }
-    if (!this.isRetired) this.rate.giveBack(charge.charge, completed, time);
-    this.backoff.giveBack(charge.probe, completed, time);
+    if (!this.#isRetired) this.#rate.giveBack(charge.charge, completed, time);
+    this.#backoff.giveBack(charge.probe, completed, time);
   }
 
   snapshot(): object {

@@ -8,15 +8,15 @@ const DRIFT = 0.1;
 export class RateEvents {
   /** The rate that was reported last. */
   perSecond = Number.POSITIVE_INFINITY;
-  private readonly emit: Emit;
+  readonly #emit: Emit;
 
   constructor(emit: Emit) {
-    this.emit = emit;
+    this.#emit = emit;
   }
 
   /** The rate was measured again. */
   measured(from: number, to: number, at: number): void {
-    this.adapted(from, to, 'rejected', at);
+    this.#adapted(from, to, 'rejected', at);
   }
 
   /** @returns whether the rate differs from the one reported last by a tenth, which is reported */
@@ -27,22 +27,22 @@ export class RateEvents {
     if (Math.abs(to - from) < DRIFT * Math.min(to, from)) return false;
     const { origin } = rate;
     const isTold = origin === 'headers' || origin === 'limit';
-    this.adapted(from, to, isTold ? origin : to > from ? 'accepted' : 'estimate', at);
+    this.#adapted(from, to, isTold ? origin : to > from ? 'accepted' : 'estimate', at);
     return true;
   }
 
   /** The concurrency limit has moved. */
   limited(from: number, to: number, at: number): void {
-    this.emit({ kind: 'limitAdapted', at, reason: to < from ? 'rejected' : 'accepted', from, to });
+    this.#emit({ kind: 'limitAdapted', at, reason: to < from ? 'rejected' : 'accepted', from, to });
   }
 
   /** An outage has begun, or ended. */
   outage(isOut: boolean, at: number): void {
-    this.emit({ kind: isOut ? 'outageStarted' : 'outageEnded', at, reason: 'rejected' });
+    this.#emit({ kind: isOut ? 'outageStarted' : 'outageEnded', at, reason: 'rejected' });
   }
 
-  private adapted(from: number, to: number, reason: AdaptationReason, at: number): void {
+  #adapted(from: number, to: number, reason: AdaptationReason, at: number): void {
     this.perSecond = to;
-    this.emit({ kind: 'rateAdapted', at, reason, from, to });
+    this.#emit({ kind: 'rateAdapted', at, reason, from, to });
   }
 }
