@@ -3,7 +3,7 @@ import type { ReportedLimit, Verdict } from '../../model/feedback.ts';
 /**
  * Distinguishes rejections by a limit from those of an outage. A provider that has reported limits
  * or a wait reports them with each rejection by a limit: one without these details has another
- * cause. So has one that reports only an overload.
+ * cause. So has an overload that reports no limit as used up.
  */
 export class LimitSigns {
   private _isTold = false;
@@ -20,16 +20,23 @@ export class LimitSigns {
 
   /** Whether a rejection lacks the details that one by the limit would have. */
   isForeign({ kind, limits, retryAfterMs, limit }: Verdict): boolean {
-    const isTelling = limits !== undefined || retryAfterMs !== undefined || limit !== undefined;
-    if (isTelling) this._isTold = true;
+    const namesCause = retryAfterMs !== undefined || limit !== undefined;
+    if (namesCause || limits !== undefined) this._isTold = true;
     if (kind === 'throttled') this.hasThrottled = true;
-    return !isTelling && (this._isTold || kind === 'overloaded');
+    if (namesCause) return false;
+    if (kind === 'overloaded') return limits === undefined || limits.every(hasLeft);
+    return limits === undefined && this._isTold;
   }
 
   /** Whether it is known how the provider rejects by its limit: a foreign rejection is none. */
   get isKnown(): boolean {
     return this._isTold || this.hasThrottled;
   }
+}
+
+/** Whether the limit would have admitted the request, as far as its report says. */
+function hasLeft({ remaining = 0 }: ReportedLimit): boolean {
+  return remaining >= 1;
 }
 
 /**

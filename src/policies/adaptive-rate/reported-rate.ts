@@ -110,12 +110,12 @@ export class ReportedRate {
     if (report === undefined) return;
     this.#atOnceUntil = total + report.limit;
     if (this.#classifier.kind !== 'bucket') return;
-    this.#report = {
-      ...report,
-      remaining: savedOf(report, this.#described, total, now),
-      total,
-      at: now,
-    };
+    this.#continue(report, savedOf(report, this.#described, total, now), total, now);
+  }
+
+  /** Counts from this amount left now, as if it were reported. */
+  #continue(report: Report, remaining: number, total: number, now: number): void {
+    this.#report = { ...report, remaining, total, at: now };
   }
 
   /** An attempt cost more than estimated. */
@@ -201,9 +201,15 @@ export class ReportedRate {
     const report = this.#fresh(now);
     const { perMs, wholePerMs } = this.#share;
     if (report === undefined || perMs === undefined) return undefined;
-    const left = leftOf(report, wholePerMs, total, now);
     const { kind } = this.#classifier;
-    if (report.tellsReset && left >= PLENTY * this.#fill.highest) {
+    const { highest } = this.#fill;
+    let left = leftOf(report, wholePerMs, total, now);
+    if (kind === 'bucket' && left > highest) {
+      // A full bucket does not fill further, for example during an outage.
+      left = highest;
+      this.#continue(report, left, total, now);
+    }
+    if (report.tellsReset && left >= PLENTY * highest) {
       this.#share.raise();
       return undefined;
     }

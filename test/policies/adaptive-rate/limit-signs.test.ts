@@ -4,7 +4,8 @@ import { LimitSigns } from '../../../src/policies/adaptive-rate/limit-signs.ts';
 
 const BARE: Verdict = { kind: 'throttled' };
 const BUSY: Verdict = { kind: 'overloaded' };
-const LIMITS: Verdict = { kind: 'ok', limits: [{ unit: 'requests', limit: 10, remaining: 3 }] };
+const report = (remaining: number) => ({ unit: 'requests', limit: 10, remaining }) as const;
+const LIMITS: Verdict = { kind: 'ok', limits: [report(3)] };
 
 describe('what a rejection says of its cause', () => {
   it('is a limit where nothing else is told, and no limit where a server is busy', () => {
@@ -14,13 +15,23 @@ describe('what a rejection says of its cause', () => {
 
   it.each<[string, Verdict]>([
     ['wait', { ...BARE, retryAfterMs: 10 }],
-    ['limit', { ...BARE, limits: LIMITS.limits ?? [] }],
+    ['limit', { ...BARE, limits: [report(0)] }],
     ['cap', { ...BARE, limit: 'concurrency' }],
   ])('is another cause where a %s was told, and is missing', (_, told) => {
     const signs = new LimitSigns();
     expect(signs.isForeign(told)).toBe(false);
     expect(signs.isForeign({ ...told, kind: 'overloaded' })).toBe(false);
     expect(signs.isForeign(BARE)).toBe(true);
+  });
+
+  it('is no limit where a server is busy, and reports that something is left of each limit', () => {
+    const signs = new LimitSigns();
+    const busy = (...left: number[]) => signs.isForeign({ ...BUSY, limits: left.map(report) });
+    expect([busy(3), busy(3, 1), busy(3, 0), busy(0)]).toEqual([true, true, false, false]);
+    const tokens = { unit: 'tokens', limit: 10 } as const;
+    expect(signs.isForeign({ ...BUSY, limits: [report(3), tokens] })).toBe(false);
+    expect(signs.isForeign({ ...BARE, limits: [report(3)] })).toBe(false);
+    expect(signs.isForeign({ ...BUSY, limits: [report(3)], retryAfterMs: 10 })).toBe(false);
   });
 
   it('is another cause where answers tell limits, and it does not', () => {

@@ -164,11 +164,15 @@ describe('time without demand is no evidence', () => {
     },
   );
 
-  it.each([429, 503] as const)(
-    'an outage that is told by bare %is leaves the rate as it was',
-    async (status) => {
+  it.each([
+    [429, 'bare', SILENT],
+    [503, 'bare', SILENT],
+    [503, 'reporting', { headers: 'openai' }],
+  ] as const)(
+    'an outage that is told by %i, %s answers, leaves the rate as it was',
+    async (status, _, told) => {
       const storms = [{ fromMs: 120_000, toMs: 180_000, status }];
-      const provider = { limits: [limit('token-bucket', 100, 10_000)], latency, storms, ...SILENT };
+      const provider = { limits: [limit('token-bucket', 100, 10_000)], latency, storms, ...told };
       const run = await saturate({ provider }, 360);
       // The last probe of the outage is 30 s before the next at the most.
       const { accepted } = between(run.provider.stats(), 211, 360);
@@ -176,6 +180,17 @@ describe('time without demand is no evidence', () => {
       await run.end();
     },
   );
+
+  it('an outage does not fill a bucket further than it was ever full', async () => {
+    const storms = [{ fromMs: 120_000, toMs: 140_000, status: 503 }] as const;
+    const bucket = { ...limit('token-bucket', 600, 60_000), burst: 100 };
+    const provider = { limits: [bucket], latency, storms, headers: 'openai' } as const;
+    const run = await saturate({ provider }, 180);
+    const { accepted, rejected } = between(run.provider.stats(), 140, 180);
+    expect(accepted).toBeGreaterThan(100 + 0.9 * 30 * 10);
+    expect(rejected).toBe(0);
+    await run.end();
+  });
 
   it('a cap is believed as before after an outage', async () => {
     const storms = [{ fromMs: 60_000, toMs: 120_000, status: 503 }] as const;
