@@ -6,6 +6,7 @@ import { errorFacts, errorsIn, errorTable } from './errors.ts';
 import { EVENT_TEXTS } from './events.ts';
 import { code, tableOf } from './markdown.ts';
 import { optionTable } from './option-table.ts';
+import { PROVIDER_TEXTS } from './providers.ts';
 import { type Declaration, declarationsIn, entryOf } from './source.ts';
 import { metricTable, spanTable } from './telemetry-tables.ts';
 
@@ -42,7 +43,11 @@ export function tablesOf(root: string): (name: string) => string {
 }
 
 function providerTable(): string {
-  const rows = defaultProviders.map(({ name, reads = '' }) => [name, reads]);
+  const rows = defaultProviders.map(({ name }) => {
+    const text = PROVIDER_TEXTS[name];
+    if (text === undefined) throw new Error(`docs/src/providers.ts has no text for ${name}`);
+    return [name, text];
+  });
   return tableOf(['family', 'what is read'], rows);
 }
 

@@ -43,8 +43,6 @@ export const UNAUTHORISED: PartialVerdict = { kind: 'fatal', outage: 'authorisat
 export interface ProviderAdapter {
   /** The name of the family in messages and tables. */
   readonly name: string;
-  /** One line for the documentation: what the adapter reads. */
-  readonly reads?: string;
   /**
    * Lower-case header names. `limits` is called for a response that has one of them. Every response
    * is searched for all names, so give one or two that always come.

@@ -75,8 +75,6 @@ function verdict(answer: ProviderResponse): PartialVerdict | undefined {
  */
 export const anthropic: ProviderAdapter = {
   name: 'Anthropic',
-  reads:
-    '`anthropic-ratelimit-{requests,tokens,input-tokens,output-tokens}-{limit,remaining,reset}`; error types, also inside streams; 529; spend caps and missing credit (final)',
   marks: ['anthropic-ratelimit-requests-limit', 'anthropic-ratelimit-tokens-limit'],
   limits: (header, answeredAtMs) => readRows(ROWS, header, answeredAtMs),
   verdict,

@@ -36,8 +36,6 @@ function limits(header: HeaderGet, answeredAtMs: () => number): readonly Reporte
 /** Azure OpenAI and GitHub Models. */
 export const azure: ProviderAdapter = {
   name: 'Azure OpenAI',
-  reads:
-    'the headers of OpenAI without values of 0 and -1; `x-ratelimit-renewalperiod-*` (the window, unknown without it)',
   marks: OPENAI_MARKS,
   limits,
 };

@@ -58,7 +58,5 @@ function verdictOf({ chain, words, header }: ProviderResponse): PartialVerdict |
 /** Amazon Bedrock: errors of the AWS SDK, and plain HTTP. */
 export const bedrock: ProviderAdapter = {
   name: 'Amazon Bedrock',
-  reads:
-    '`ThrottlingException` and the other names of AWS errors, also from `x-amzn-errortype`; tokens or requests; `per day` and `ServiceQuotaExceededException` (final)',
   verdict,
 };

@@ -32,8 +32,6 @@ function verdict({ status, texts }: ProviderResponse): PartialVerdict | undefine
 /** Cohere. */
 export const cohere: ProviderAdapter = {
   name: 'Cohere',
-  reads:
-    '`x-trial-endpoint-call-*` (of a minute), `x-endpoint-monthly-call-*`, `x-ratelimit-*`, resets in seconds since 1970; the calls of a month used up (final)',
   marks: ['x-trial-endpoint-call-limit', 'x-ratelimit-limit'],
   limits: (header, answeredAtMs) =>
     MARKS.every((name) => header(name) === undefined) ? [] : readRows(ROWS, header, answeredAtMs),

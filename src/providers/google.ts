@@ -114,7 +114,5 @@ function verdict(answer: ProviderResponse): PartialVerdict | undefined {
 /** Gemini, Vertex AI, and other services that answer with a `google.rpc.Status`. */
 export const google: ProviderAdapter = {
   name: 'Google',
-  reads:
-    '`RESOURCE_EXHAUSTED` and other statuses; `RetryInfo.retryDelay` and `quotaResetDelay`; `QuotaFailure` and `ErrorInfo`: which quota, its value and window; a quota of the day (final, whatever delay is beside it)',
   verdict,
 };

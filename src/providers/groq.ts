@@ -17,8 +17,6 @@ function verdict({ status }: ProviderResponse): PartialVerdict | undefined {
 /** Groq: OpenAI's names and errors, but the request limit is per day. */
 export const groq: ProviderAdapter = {
   name: 'Groq',
-  reads:
-    'the headers of OpenAI with `x-groq-region`: requests are of a day, tokens of a minute; 498 (overloaded); "tokens per day" in messages, with their delay',
   marks: OPENAI_MARKS,
   limits: (header, answeredAtMs) =>
     header('x-groq-region') === undefined ? [] : readRows(ROWS, header, answeredAtMs),

@@ -146,7 +146,5 @@ function pushedBack(metadata: unknown): PartialVerdict {
 /** Errors of gRPC clients: a numeric `code` beside `details` or `metadata`. */
 export const grpc: ProviderAdapter = {
   name: 'gRPC',
-  reads:
-    'numeric status codes (8 throttled, 14 overloaded, 4, 10 and 13 again, 7 and 16 authorisation); `RetryInfo` in `grpc-status-details-bin`; `grpc-retry-pushback-ms`',
   verdict,
 };

@@ -115,8 +115,6 @@ function verdict({ status, header, answeredAtMs }: ProviderResponse): PartialVer
  */
 export const ietf: ProviderAdapter = {
   name: 'IETF draft',
-  reads:
-    '`RateLimit-Policy` (`q`, `w`, `qu`: requests, content-bytes, concurrent-requests) and `RateLimit` (`r`, `t`) as structured fields; of older drafts `RateLimit: limit=60, remaining=59, reset=6`, `RateLimit-{Limit,Remaining,Reset}`, `RateLimit-Policy: 60;w=6`',
   marks: ['ratelimit', 'ratelimit-policy', 'ratelimit-limit'],
   limits,
   verdict,

@@ -142,8 +142,6 @@ function verdict(answer: ProviderResponse): PartialVerdict | undefined {
 /** The LiteLLM proxy, in front of any provider. */
 export const litellm: ProviderAdapter = {
   name: 'LiteLLM proxy',
-  reads:
-    '`x-ratelimit-{api_key,team,user,…}-{limit,remaining}-{requests,tokens,max_parallel_requests}`; the headers of the provider behind it, with and without `llm_provider-`; `rate_limit_type` and "Limit type: …": which limit was hit (`max_parallel_requests` is `concurrency`; its `Retry-After`, the length of a window, is left out)',
   marks: ['x-litellm-call-id', 'x-ratelimit-api_key-limit-requests'],
   limits,
   verdict,

@@ -46,8 +46,6 @@ function verdict({ words }: ProviderResponse): PartialVerdict | undefined {
 /** Mistral, and Cerebras, whose headers name their windows too. */
 export const mistral: ProviderAdapter = {
   name: 'Mistral, Cerebras',
-  reads:
-    '`x-ratelimit-{limit,remaining,reset}-{req,requests,tokens}-{minute,hour,day,month}`; `ratelimitbysize-*` (tokens); a full service tier or queue (overloaded)',
   marks: [
     'x-ratelimit-limit-tokens-minute',
     'x-ratelimit-limit-req-minute',

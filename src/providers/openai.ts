@@ -91,8 +91,6 @@ function verdict(answer: ProviderResponse): PartialVerdict | undefined {
  */
 export const openai: ProviderAdapter = {
   name: 'OpenAI, and APIs like it',
-  reads:
-    '`x-ratelimit-{limit,remaining,reset}-{requests,tokens}`; `insufficient_quota`, spend and billing codes (final); `resource_unavailable` (overloaded); a request above the limit itself (final); which limit was hit',
   marks: OPENAI_MARKS,
   limits,
   verdict,

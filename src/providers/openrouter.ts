@@ -28,7 +28,5 @@ function verdict(answer: ProviderResponse): PartialVerdict | undefined {
 /** OpenRouter, which names the limits of its free models in the body. */
 export const openrouter: ProviderAdapter = {
   name: 'OpenRouter',
-  reads:
-    '`free-models-per-min` (throttled) and `free-models-per-day` (final), with the `X-RateLimit-*` headers that stand in `metadata` of the body',
   verdict,
 };

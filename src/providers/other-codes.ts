@@ -43,7 +43,5 @@ function verdict({ words, texts }: ProviderResponse): PartialVerdict | undefined
 /** APIs of which only the codes of errors are to be known. */
 export const otherCodes: ProviderAdapter = {
   name: 'Moonshot, Model Studio, Volcano Engine, watsonx.ai, Workers AI',
-  reads:
-    'codes of overload, of a missing balance or quota (final), and of the limit that was hit; a daily allocation that is used up (final)',
   verdict,
 };

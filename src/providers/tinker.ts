@@ -19,6 +19,5 @@ function verdict({ status, chain, words }: ProviderResponse): PartialVerdict | u
 /** Tinker's sampling API. */
 export const tinker: ProviderAdapter = {
   name: 'Tinker',
-  reads: '429 without any header; 408 (ask again) and 410 (send anew) by their bodies',
   verdict,
 };

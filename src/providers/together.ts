@@ -23,8 +23,6 @@ function verdict({
 /** Together, Envoy, and other APIs with plain `x-ratelimit-*` headers. */
 export const together: ProviderAdapter = {
   name: 'Together, Envoy, and plain `x-ratelimit-*`',
-  reads:
-    '`x-ratelimit-{limit,remaining,reset}` (resets in seconds from now or since 1970), with the policies of Envoy (`60, 60;w=60`); `x-tokenlimit-*`; `dynamic_request_limited` and `dynamic_token_limited` (throttled); 503 within your rate (overloaded)',
   marks: ['x-ratelimit-limit'],
   limits: (header, answeredAtMs) => readRows(ROWS, header, answeredAtMs),
   verdict,

@@ -5,16 +5,14 @@ import { defaultProviders, readProviders } from '../../src/providers/registry.ts
 
 const FOLDER = new URL('../../src/providers/', import.meta.url);
 
-/** The readers as a table in Markdown. */
-function providerTable(): string {
-  const rows = defaultProviders.map(({ name, reads }) => `| ${name} | ${reads} |`);
-  return ['| family | what is read |', '|---|---|', ...rows].join('\n');
-}
-
 describe('the readers of headgate', () => {
   it('are listed in the documentation', () => {
     const page = new URL('../../docs/reference/providers.md', import.meta.url);
-    expect(readFileSync(page, 'utf8')).toContain(`\n${providerTable()}\n`);
+    const [, table = ''] = readFileSync(page, 'utf8').split('<!-- generated: providers -->');
+    const rows =
+      table.split('<!-- /generated -->')[0]?.matchAll(/^\| ([^|]+) \| .{20,} \|$/gm) ?? [];
+    const names = Array.from(rows, ([, name]) => name);
+    expect(names).toEqual(defaultProviders.map(({ name }) => name));
   });
 
   it('are all that there are', () => {
@@ -25,9 +23,8 @@ describe('the readers of headgate', () => {
     expect(new Set(defaultProviders.map(({ name }) => name)).size).toBe(defaultProviders.length);
   });
 
-  it('say what they read, and are called for it', () => {
-    for (const { reads, marks = [], limits } of defaultProviders) {
-      expect(reads?.length).toBeGreaterThan(20);
+  it('are called for what they read', () => {
+    for (const { marks = [], limits } of defaultProviders) {
       expect(marks.length > 0).toBe(limits !== undefined);
       for (const mark of marks) expect(mark).toBe(mark.toLowerCase());
     }
