@@ -1,47 +1,11 @@
-import type { ConnectionFailure, FeedbackKind, ReportedLimit, Verdict } from '../model/feedback.ts';
+import type { FeedbackKind, ReportedLimit, Verdict } from '../model/feedback.ts';
 import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
+import { addConnectionCodes, connectionOf, isConnectionError } from './connection.ts';
 import { errorChain, FIRST_OF_ERRORS, statusOf, textsOf, wordsOf } from './error-chain.ts';
 import { headersOf } from './headers.ts';
-import { positive, read } from './shape.ts';
+import { positive } from './shape.ts';
 import { delayInBody, delayInText, limitInText, unitInText } from './stated-limits.ts';
 import { dateMs, retryAfterOf } from './times.ts';
-
-/** Codes of no connection. */
-const REFUSED_CODES = [
-  'ECONNREFUSED',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'UND_ERR_CONNECT_TIMEOUT',
-];
-/** Codes of a connection that broke. */
-const BROKEN_CODES = ['ECONNRESET', 'EPIPE', 'ERR_NETWORK', 'UND_ERR_SOCKET', 'APIConnectionError'];
-/** A timeout is neither of these, in any error: the provider may be slow. */
-const TIMEOUT_CODES = [
-  'ETIMEDOUT',
-  'UND_ERR_HEADERS_TIMEOUT',
-  'UND_ERR_BODY_TIMEOUT',
-  'APIConnectionTimeoutError',
-  'TimeoutError',
-];
-/**
- * Codes of Node's sockets, of its resolver, of undici, of SDKs, of `AbortSignal.timeout` and of
- * headgate itself that mean: no answer came.
- */
-const CONNECTION_CODES = [
-  ...REFUSED_CODES,
-  ...BROKEN_CODES,
-  ...TIMEOUT_CODES,
-  'ECONNABORTED',
-  'ERR_HTTP2_GOAWAY_SESSION',
-  'ERR_HTTP2_SESSION_ERROR',
-  'ERR_HTTP2_STREAM_ERROR',
-  'ATTEMPT_TIMEOUT',
-];
-
-/** What axios says, without a code, of a connection that broke in the middle of a body. */
-const BROKEN_TEXT = 'stream has been aborted';
 
 /** Texts that mean the same as a 429, for errors without a status. */
 const THROTTLED_TEXT = /\b429\b.{0,20}\btoo many requests\b|\brate limit reached for\b/i;
@@ -91,7 +55,7 @@ export function judge(
   const status = statusOf(chain);
   const words = wordsOf(chain);
   const texts = textsOf(error, chain);
-  if (texts.includes(BROKEN_TEXT) || chain.some(isNetworkError)) words.add('ECONNRESET');
+  addConnectionCodes(words, texts, chain);
   const headers = headersOf(chain);
   const answeredAtMs = () => dateMs(headers.date) ?? Date.now();
   const header = (name: string) => (Object.hasOwn(headers, name) ? headers[name] : undefined);
@@ -102,7 +66,7 @@ export function judge(
     const connection = connectionOf(words);
     return {
       kind: 'failed',
-      retry: isAnyOf(CONNECTION_CODES, words),
+      retry: isConnectionError(words),
       ...(connection !== undefined && { connection }),
     };
   }
@@ -130,24 +94,6 @@ export function judge(
   };
 }
 
-/** A network error as the Fetch standard defines it. The errors of msw have one as their cause. */
-function isNetworkError(layer: unknown): boolean {
-  return (
-    read(layer, 'type') === 'error' &&
-    read(layer, 'status') === 0 &&
-    typeof read(layer, 'json') === 'function'
-  );
-}
-
-function connectionOf(words: ReadonlySet<string>): ConnectionFailure | undefined {
-  if (isAnyOf(REFUSED_CODES, words)) return 'refused';
-  return isAnyOf(BROKEN_CODES, words) && !isAnyOf(TIMEOUT_CODES, words) ? 'broken' : undefined;
-}
-
-function isAnyOf(codes: readonly string[], words: ReadonlySet<string>): boolean {
-  return codes.some((code) => words.has(code));
-}
-
 const NO_REMARK: PartialVerdict = {};
 
 function verdictOf(answer: ProviderResponse, readers: readonly ProviderAdapter[]): PartialVerdict {
@@ -172,7 +118,7 @@ function isPassing(kind: FeedbackKind): boolean {
  * arrive whole.
  */
 function kindOf({ status, chain, words, texts }: ProviderResponse): FeedbackKind | undefined {
-  if ((status ?? 0) < FIRST_OF_ERRORS && isAnyOf(CONNECTION_CODES, words)) return undefined;
+  if ((status ?? 0) < FIRST_OF_ERRORS && isConnectionError(words)) return undefined;
   if (status === undefined) {
     const isText = chain.length === 0 && texts.some((text) => THROTTLED_TEXT.test(text));
     return isText ? 'throttled' : undefined;

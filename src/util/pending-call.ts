@@ -47,17 +47,19 @@ interface Binder {
 let binder: Binder | null | undefined;
 
 /**
- * Binds a task to the async context in which this is called. Undefined if no `AsyncLocalStorage` is
- * in use: a waiting call then stores no context.
+ * Binds a task to the async context in which this is called. Undefined if Node says that no
+ * `AsyncLocalStorage` is in use: a waiting call then stores no context.
  * @param promise a promise made in the same turn, which may hold the context already
  */
 export function bindTask<Task>(task: Task, promise: Promise<unknown>): BoundTask<Task> | undefined {
   if (binder === undefined) binder = findBinder();
   if (binder === null) return undefined;
   const { number, frame, newResource } = binder;
-  if (frame !== undefined) {
+  if (frame !== undefined || number === undefined) {
     const resource = newResource();
-    if (read(resource, frame) !== undefined) return new Bound(task, resource);
+    // Without both keys, as in Bun, Deno and workerd, nothing tells whether a storage is in use.
+    const mayHoldContext = frame === undefined || read(resource, frame) !== undefined;
+    if (mayHoldContext) return new Bound(task, resource);
   }
   if (number === undefined || read(promise, number) === undefined) return undefined;
   // Node keeps the context in the promise already, which is cheaper than a resource of our own.

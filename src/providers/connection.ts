@@ -1,0 +1,95 @@
+import type { ConnectionFailure } from '../model/feedback.ts';
+import { read } from './shape.ts';
+
+/** Codes of no connection. Bun 1.3 and earlier has the last two. */
+const REFUSED_CODES = [
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'ConnectionRefused',
+  'FailedToOpenSocket',
+];
+/** Codes of a connection that broke. Bun 1.1 has the last one. */
+const BROKEN_CODES = [
+  'ECONNRESET',
+  'EPIPE',
+  'ERR_NETWORK',
+  'UND_ERR_SOCKET',
+  'APIConnectionError',
+  'ConnectionClosed',
+];
+/** A timeout is neither of these, in any error: the provider may be slow. */
+const TIMEOUT_CODES = [
+  'ETIMEDOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'APIConnectionTimeoutError',
+  'TimeoutError',
+];
+const STREAM_CODE = 'ERR_HTTP2_STREAM_ERROR';
+/**
+ * Codes of Node's sockets, of its resolver, of undici, of SDKs, of `AbortSignal.timeout` and of
+ * headgate itself that mean: no answer came.
+ */
+const CONNECTION_CODES = [
+  ...REFUSED_CODES,
+  ...BROKEN_CODES,
+  ...TIMEOUT_CODES,
+  STREAM_CODE,
+  'ECONNABORTED',
+  'ERR_HTTP2_GOAWAY_SESSION',
+  'ERR_HTTP2_SESSION_ERROR',
+  'ATTEMPT_TIMEOUT',
+];
+
+/**
+ * Messages of errors without a code, and the code that means the same. They are of the `fetch` of
+ * Deno, of the `fetch` of Cloudflare Workers, and of axios for a body that broke off. Deno's
+ * numbers of ECONNRESET are those of Linux, macOS and Windows.
+ */
+const TEXTS = [
+  [/^error sending request .*\(Connect\): (?:tcp connect|dns) error\b/, 'ECONNREFUSED'],
+  [
+    /^(?:stream has been aborted|Network connection lost\.|error reading a body from connection|(?:error sending request .*: )?(?:connection closed before message completed|connection reset|stream closed because of a broken pipe|.*\(os error (?:104|54|10054)\)))$/,
+    'ECONNRESET',
+  ],
+  [/^(?:error sending request .*: )?stream error received: /, STREAM_CODE],
+] as const;
+
+/** Adds the codes of a failed connection that the error does not have, but its messages mean. */
+export function addConnectionCodes(
+  words: Set<string>,
+  texts: readonly string[],
+  chain: readonly unknown[],
+): void {
+  for (const [pattern, code] of TEXTS)
+    if (texts.some((text) => pattern.test(text))) words.add(code);
+  if (chain.some(isNetworkError)) words.add('ECONNRESET');
+}
+
+/** A network error as the Fetch standard defines it. The errors of msw have one as their cause. */
+function isNetworkError(layer: unknown): boolean {
+  return (
+    read(layer, 'type') === 'error' &&
+    read(layer, 'status') === 0 &&
+    typeof read(layer, 'json') === 'function'
+  );
+}
+
+/** Whether one of these words means that no answer came. */
+export function isConnectionError(words: ReadonlySet<string>): boolean {
+  return isAnyOf(CONNECTION_CODES, words);
+}
+
+/** How the connection failed; undefined if it did not, or if its request timed out. */
+export function connectionOf(words: ReadonlySet<string>): ConnectionFailure | undefined {
+  if (isAnyOf(REFUSED_CODES, words)) return 'refused';
+  return isAnyOf(BROKEN_CODES, words) && !isAnyOf(TIMEOUT_CODES, words) ? 'broken' : undefined;
+}
+
+function isAnyOf(codes: readonly string[], words: ReadonlySet<string>): boolean {
+  return codes.some((code) => words.has(code));
+}
