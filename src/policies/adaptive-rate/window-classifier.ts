@@ -71,7 +71,7 @@ export class WindowClassifier {
     const fits = {
       bucket: isBucket(earlier, report, same),
       fixed: isFixed(earlier, report, same),
-      sliding: Math.abs(report.resetMs - earlier.resetMs) <= same,
+      sliding: isSliding(earlier, report, same),
     };
     const explained = KINDS.filter((kind) => fits[kind]).length;
     // A comparison that fits all kinds, or none, is no evidence.
@@ -121,9 +121,22 @@ function isBucket(earlier: Replenishment, report: Replenishment, same: number): 
   return Math.abs(resetMs - earlier.resetMs - grownMs) <= report.roundedMs + eachOfWindowMs;
 }
 
+/**
+ * Each request that a sliding window admits is left out a whole window later. While it admits none,
+ * its end stays, as that of a fixed window.
+ */
+function isSliding(earlier: Replenishment, next: Replenishment, same: number): boolean {
+  if (Math.abs(next.resetMs - earlier.resetMs) <= same) return true;
+  return next.used <= earlier.used && isSameEnd(earlier, next, same);
+}
+
+function isSameEnd(earlier: Replenishment, next: Replenishment, same: number): boolean {
+  return Math.abs(next.at + next.resetMs - earlier.at - earlier.resetMs) <= same;
+}
+
 /** The end of a fixed window stays, until the next window, which has less usage. */
 function isFixed(earlier: Replenishment, next: Replenishment, same: number): boolean {
   const leftMs = earlier.resetMs - (next.at - earlier.at);
-  if (Math.abs(next.resetMs - leftMs) <= same) return next.used >= earlier.used;
+  if (isSameEnd(earlier, next, same)) return next.used >= earlier.used;
   return leftMs <= same && next.resetMs > leftMs && next.used <= earlier.used;
 }

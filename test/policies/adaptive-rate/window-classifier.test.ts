@@ -7,14 +7,18 @@ interface Watching {
   readonly stepMs: number;
   /** To what times of reset are rounded up. Default 1 ms. */
   readonly roundMs?: number;
+  /** The time to the next attempt after a rejection. Default `stepMs`. */
+  readonly probeMs?: number;
 }
 
 /** Sends to a limit, and reports each answer. */
-function watch(limit: Window, size: number, { seconds, stepMs, roundMs = 1 }: Watching) {
+function watch(limit: Window, size: number, watching: Watching) {
+  const { seconds, stepMs, roundMs = 1, probeMs = stepMs } = watching;
   const found = new WindowClassifier();
   let roundedMs = 1_000;
-  for (let now = 130; now < seconds * 1_000; now += stepMs) {
-    limit.take(now);
+  let isAccepted = true;
+  for (let now = 130; now < seconds * 1_000; now += isAccepted ? stepMs : probeMs) {
+    isAccepted = limit.take(now);
     const resetMs = Math.ceil(limit.resetMs(now) / roundMs) * roundMs;
     if (resetMs % 1_000 !== 0) roundedMs = 5;
     found.report({
@@ -63,6 +67,11 @@ describe('a window, as its reports show it', () => {
   it('is not taken for another than a bucket, by times that are rounded to seconds', () => {
     const found = watch(bucket(10, 600), 600, { seconds: 130, stepMs: 83, roundMs: 1_000 });
     expect(['bucket', undefined]).toContain(found.kind);
+  });
+
+  it('is not taken for a fixed one while a sliding one rejects everything', () => {
+    const watching = { seconds: 55, stepMs: 326, probeMs: 1_000 };
+    expect(watch(sliding(100, 60_000), 100, watching).kind).not.toBe('fixed');
   });
 
   it('is not judged by four reports, nor by such as lie far apart', () => {
