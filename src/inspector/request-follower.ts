@@ -1,5 +1,5 @@
 import { errorTypeOf } from '../model/error-type.ts';
-import type { Verdict } from '../model/feedback.ts';
+import { isRejection, type Verdict } from '../model/feedback.ts';
 import { type RequestFollower, type Tap, traceIds } from '../model/inspection.ts';
 import type { SettleOutcome } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
@@ -109,7 +109,7 @@ export class GateFollower implements RequestFollower {
       this.failedCalls += 1;
       this.lastFailure = history.lastError ?? '';
     }
-    if (verdict.kind !== 'throttled' && verdict.kind !== 'overloaded') return;
+    if (!isRejection(verdict)) return;
     if (this.rejections.length >= KEPT_REJECTIONS) {
       this.rejections = this.rejections.slice(KEPT_REJECTIONS / 2);
     }

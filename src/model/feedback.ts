@@ -111,6 +111,11 @@ export interface Verdict {
   readonly connection?: ConnectionFailure;
 }
 
+/** Whether the provider accepted no request, for its rate or because of an overload. */
+export function isRejection({ kind }: Pick<Verdict, 'kind'>): boolean {
+  return kind === 'throttled' || kind === 'overloaded';
+}
+
 /** Whether an answer counts as a failure of the provider. Must not throw. */
 export type IsFailure = (verdict: Verdict) => boolean;
 

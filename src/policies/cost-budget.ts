@@ -1,3 +1,4 @@
+import { isRejection } from '../model/feedback.ts';
 import type { Amounts } from '../model/ticket.ts';
 import { checkNumber } from '../util/check.ts';
 import { checkOptions, number, type Option } from './option.ts';
@@ -135,7 +136,7 @@ export class CostBudget implements Policy<Reserved> {
   giveBack({ amount, mark, inputCost }: Reserved, completed: CompletedAttempt, time: Time): void {
     const { isSent, verdict, usage } = completed;
     const cost = usage === undefined ? undefined : this.#costOf(usage);
-    const isRejected = verdict?.kind === 'throttled' || verdict?.kind === 'overloaded';
+    const isRejected = verdict !== undefined && isRejection(verdict);
     if (cost === undefined && isSent && !isRejected) return;
     const actual = unitsIn(cost ?? 0);
     if (cost !== undefined) this.#learn(cost - inputCost);

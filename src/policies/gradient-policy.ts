@@ -1,3 +1,4 @@
+import { isRejection } from '../model/feedback.ts';
 import type { Emit } from '../model/policy-events.ts';
 import type { Gradient, GradientSnapshot } from './gradient.ts';
 import type { CompletedAttempt, Policy, RequestCost, Time } from './policy.ts';
@@ -43,7 +44,7 @@ export class GradientPolicy implements Policy<Sent> {
   giveBack({ at, inFlight }: Sent, { isSent, verdict, usage }: CompletedAttempt, time: Time): void {
     this.#inFlight -= 1;
     if (!isSent || verdict === undefined) return;
-    const dropped = verdict.kind === 'throttled' || verdict.kind === 'overloaded';
+    const dropped = isRejection(verdict);
     if (!dropped && verdict.kind !== 'ok') return;
     const now = time.now();
     const from = this.gradient.limit;

@@ -1,7 +1,8 @@
 import type { GateKind } from '../model/outcome.ts';
-import type { AdaptiveRatePolicy, RateCharge } from './adaptive-rate-policy.ts';
+import type { AdaptiveRatePolicy } from './adaptive-rate-policy.ts';
 import type { ByteBudgetPolicy } from './byte-budget-policy.ts';
 import type { ConcurrencyPolicy } from './concurrency-policy.ts';
+import type { RateCharge } from './learned-rate.ts';
 import type { CompletedAttempt, Policy, RequestCost, Time } from './policy.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Verdict } from '../model/feedback.ts';
+import { isRejection, type Verdict } from '../model/feedback.ts';
 import type { Random } from '../util/clock.ts';
 
 /** Attempts for a request that fails for a passing reason (408, 409, 5xx, timeouts). */
@@ -114,7 +114,7 @@ export class RetryPolicy {
     { failures, overloads = 0, unreached = 0, isOut = false }: PastAttempts,
     random: Random,
   ): number | undefined {
-    const again = verdict.retry ?? (verdict.kind === 'throttled' || verdict.kind === 'overloaded');
+    const again = verdict.retry ?? isRejection(verdict);
     if (!again) return undefined;
     // The backoff gate holds all requests back, so this request needs no additional delay.
     if (verdict.kind === 'throttled' || isOut) return 0;
@@ -138,6 +138,6 @@ export class RetryPolicy {
  * Whether a retry costs budget. It does not if the provider asked to come back later, or did not
  * receive the request.
  */
-function isCharged({ kind, connection }: Verdict): boolean {
-  return connection === undefined && kind !== 'throttled' && kind !== 'overloaded';
+function isCharged(verdict: Verdict): boolean {
+  return verdict.connection === undefined && !isRejection(verdict);
 }

@@ -1,4 +1,4 @@
-import type { Verdict } from '../../model/feedback.ts';
+import { isRejection, type Verdict } from '../../model/feedback.ts';
 import type { CompletedAttempt } from '../../policies/policy.ts';
 import type { Data } from '../protocol.ts';
 
@@ -85,10 +85,6 @@ export class AttemptReports {
 function withLatest<T>(list: T[], value: T): T[] {
   list.push(value);
   return list.length < 2 * MOST_KEPT ? list : list.slice(-MOST_KEPT);
-}
-
-export function isRejection({ kind }: Verdict): boolean {
-  return kind === 'throttled' || kind === 'overloaded';
 }
 
 function tellsLimits(verdict: Ended['verdict']): boolean {

@@ -1,8 +1,8 @@
-import type { ReportedLimit, Verdict } from '../../model/feedback.ts';
+import { isRejection, type ReportedLimit, type Verdict } from '../../model/feedback.ts';
 import type { RateSnapshot } from '../../policies/adaptive-rate/rate-snapshot.ts';
 import type { Sending } from '../../policies/adaptive-rate/sending.ts';
 import type { Data, Plan, ReportEntry } from '../protocol.ts';
-import { isRejection, NOT_SENT, PACED, WAITED, WITHDRAWN } from './attempt-reports.ts';
+import { NOT_SENT, PACED, WAITED, WITHDRAWN } from './attempt-reports.ts';
 import type { FleetRateLearner } from './fleet-rate-learner.ts';
 import { learnedBy, type State, teach } from './learner-state.ts';
 import { planOf } from './plan.ts';

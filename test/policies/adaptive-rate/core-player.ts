@@ -1,6 +1,7 @@
 import type { Verdict } from '../../../src/model/feedback.ts';
 import type { PolicyEvent } from '../../../src/model/policy-events.ts';
-import { AdaptiveRatePolicy, type RateCharge } from '../../../src/policies/adaptive-rate-policy.ts';
+import { AdaptiveRatePolicy } from '../../../src/policies/adaptive-rate-policy.ts';
+import type { RateCharge } from '../../../src/policies/learned-rate.ts';
 import type { CompletedAttempt } from '../../../src/policies/policy.ts';
 import { demand } from '../../support/waiter.ts';
 

@@ -1,0 +1,175 @@
+import { isRejection, type Verdict } from '../model/feedback.ts';
+import type { FirstAttempts } from './adaptive-rate/first-attempts.ts';
+import { RateLearner } from './adaptive-rate/rate-learner.ts';
+import type { RateSnapshot } from './adaptive-rate/rate-snapshot.ts';
+import type { Sending } from './adaptive-rate/sending.ts';
+import type { HardLimits } from './adaptive-rate/unit-rates.ts';
+import type { CompletedAttempt, RequestCost } from './policy.ts';
+import type { RateEvents } from './rate-events.ts';
+
+/** The charge of an attempt. Before anything is learned, it is the number of the attempt. */
+export type RateCharge = Sending | number;
+
+/** The values and callbacks that a learned rate gets from its gate. */
+export interface LearnedRateContext {
+  /** The rates of configured limits, per ms. */
+  readonly hard: HardLimits;
+  /** The longest wait that the correction of a named wait may give, in ms. */
+  readonly maxRetryAfterMs: number;
+  /** Called with the presumed end of a wait that rejections named. */
+  readonly correct: (until: number) => void;
+}
+
+/**
+ * What is learned from the first rejection or reported limit on. It passes the results of attempts
+ * to a {@link RateLearner}, and applies and reports the changes of the rate, of the concurrency
+ * limit, and of named waits.
+ */
+export class LearnedRate {
+  /** When the last attempt was rejected. */
+  rejectedAt = Number.NEGATIVE_INFINITY;
+  readonly #context: LearnedRateContext;
+  readonly #events: RateEvents;
+  readonly #setLimit: (limit: number | undefined, now: number) => boolean;
+  readonly #learner: RateLearner;
+  /** The attempts in flight when learning began, by charge. */
+  readonly #early: Map<number, Sending>;
+  #wasOut = false;
+  /** The end of the named wait that was reported last. */
+  #namedUntil = Number.NEGATIVE_INFINITY;
+  /** When the last reported rate was measured. */
+  #adaptedAt: number | undefined = undefined;
+
+  /**
+   * @param first the attempts so far
+   * @param setLimit sets the limit of attempts in flight; undefined: none was learned. Returns
+   *   whether that is a change
+   */
+  constructor(
+    context: LearnedRateContext,
+    first: FirstAttempts,
+    events: RateEvents,
+    setLimit: (limit: number | undefined, now: number) => boolean,
+  ) {
+    const { out } = first;
+    const learner = new RateLearner(context.hard, first.past(out.length), context.maxRetryAfterMs);
+    this.#context = context;
+    this.#events = events;
+    this.#setLimit = setLimit;
+    this.#learner = learner;
+    this.#early = new Map(out.map(([charge, at]) => [charge, learner.early(at)]));
+  }
+
+  /** Begins with a rate that was learned before, per ms. */
+  begin(perMs: number, now: number): void {
+    this.#learner.begin(perMs, now);
+  }
+
+  wait(request: RequestCost, now: number): number {
+    const learner = this.#learner;
+    const from = learner.perSecond;
+    const tokens = learner.countsTokens ? request.tokens : 0;
+    const waitMs = learner.wait(now, tokens);
+    return this.#apply(from, now) ? learner.wait(now, tokens) : waitMs;
+  }
+
+  /** @param hasRoom whether the attempt did not wait, and another one may be in flight with it */
+  take(request: RequestCost, now: number, hasRoom: boolean): Sending {
+    const learner = this.#learner;
+    return learner.take(learner.countsTokens ? request.tokens : 0, now, hasRoom);
+  }
+
+  /** An attempt has ended. */
+  giveBack(charge: RateCharge, completed: CompletedAttempt, now: number): void {
+    const sending = this.#sendingOf(charge);
+    if (sending === undefined) return;
+    const learner = this.#learner;
+    const from = learner.perSecond;
+    const { isSent, verdict, usage } = completed;
+    if (!isSent || verdict === undefined || verdict.kind === 'failed') {
+      learner.withdrawn(sending, isSent, now);
+    } else if (isRejection(verdict)) {
+      this.rejectedAt = now;
+      learner.rejected(sending, verdict, now);
+    } else learner.answered(sending, verdict, usage?.tokens, now);
+    this.#correct(verdict);
+    this.#apply(from, now);
+  }
+
+  /** An attempt has ended that is no evidence. */
+  withdraw(charge: RateCharge, now: number): void {
+    const sending = this.#sendingOf(charge);
+    if (sending !== undefined) this.#learner.withdrawn(sending, true, now);
+  }
+
+  /** Another sender was rejected: counts as the rejection of an attempt that was sent just now. */
+  hear(verdict: Verdict, now: number): void {
+    const from = this.#learner.perSecond;
+    this.rejectedAt = now;
+    this.#learner.hear(verdict, now);
+    this.#correct(verdict);
+    this.#apply(from, now);
+  }
+
+  /**
+   * Removes a named wait that is only the reset time of a limit, if that limit admits requests
+   * earlier.
+   */
+  understand(verdict: Verdict): Verdict {
+    if (!this.#learner.isOnlyReset(verdict)) return verdict;
+    const { retryAfterMs: _, ...others } = verdict;
+    return others;
+  }
+
+  /** The verdict with its true wait, if waits named earlier have proved too long. */
+  corrected(verdict: Verdict): Verdict {
+    const scale = this.#learner.waitScale;
+    const { retryAfterMs } = verdict;
+    if (scale >= 1 || retryAfterMs === undefined || verdict.outage !== undefined) return verdict;
+    return { ...verdict, retryAfterMs: retryAfterMs * scale };
+  }
+
+  snapshot(now: number): RateSnapshot {
+    return this.#learner.snapshot(now);
+  }
+
+  /** Undefined: the attempt was sent too long before the first rejection to be remembered. */
+  #sendingOf(charge: RateCharge): Sending | undefined {
+    if (typeof charge !== 'number') return charge;
+    const sending = this.#early.get(charge);
+    this.#early.delete(charge);
+    return sending;
+  }
+
+  /**
+   * Corrects the time at which the closed backoff gate opens, when the learner has corrected the
+   * wait that a rejection named.
+   */
+  #correct(verdict: Verdict | undefined): void {
+    const { namedUntil } = this.#learner;
+    if (namedUntil === this.#namedUntil && verdict?.retryAfterMs === undefined) return;
+    this.#namedUntil = namedUntil;
+    this.#context.correct(namedUntil);
+  }
+
+  /**
+   * Applies the learned limit, and emits events for changes.
+   * @param fromPerSecond the rate before
+   * @returns whether it emitted any: a listener may have sent requests
+   */
+  #apply(fromPerSecond: number, now: number): boolean {
+    const events = this.#events;
+    const learner = this.#learner;
+    const hasAdapted = this.#adaptedAt !== learner.measuredAt;
+    this.#adaptedAt = learner.measuredAt;
+    if (hasAdapted) {
+      events.measured(fromPerSecond, learner.measuredPerSecond ?? fromPerSecond, now);
+    }
+    const hasDrifted = !hasAdapted && events.drifted(learner, now);
+    const hasMoved = this.#setLimit(learner.limit, now);
+    const hasTurned = this.#wasOut !== learner.isOut;
+    this.#wasOut = learner.isOut;
+    if (hasTurned) events.outage(learner.isOut, now);
+    return hasAdapted || hasDrifted || hasMoved || hasTurned;
+  }
+}
