@@ -1,16 +1,19 @@
 import type { Verdict } from '../model/feedback.ts';
 import { ADAPTIVE, isAdaptiveRate } from './adaptive.ts';
 import { AdaptiveRatePolicy } from './adaptive-rate-policy.ts';
+import { AttemptPolicies } from './attempt-policies.ts';
 import type { Backoff } from './backoff.ts';
-import { Composite, type Part } from './composite.ts';
 import { DEFAULT_CONCURRENCY } from './concurrency-policy.ts';
-import { attemptParts, createPolicies, type Policies } from './policies.ts';
+import { createPolicies, type Policies } from './policies.ts';
 import { ALWAYS_NORMAL, type Policy, type PolicyContext } from './policy.ts';
-import { PacePolicy, RequestHold } from './policy-pairs.ts';
+import { RequestHold } from './policy-pairs.ts';
 import { rateLimitPolicyOf } from './rate-limit/definition.ts';
 import { type LimitChanges, limitsToAdd } from './rate-limit/limit-changes.ts';
 import type { RateLimitPolicy } from './rate-limit-policy.ts';
 import type { PolicyConfig } from './registry.ts';
+
+/** The adaptive rate handles shorter waits itself, by delaying the next attempts. */
+const PACED_CLOSURE_MS = 2_000;
 
 /** Limits that are kept in a store, for several workers. */
 interface StoredLimits {
@@ -39,6 +42,10 @@ interface GatePoliciesParts {
 export class GatePolicies {
   /** The policy of the resources that a request holds over all its attempts. */
   readonly hold: RequestHold;
+  /** Whether successful answers are read for usage and limits. */
+  readsAnswers = false;
+  /** The shortest wait named by an answer that closes the backoff gate, in ms. */
+  leastClosureMs = 0;
   readonly #options: PolicyConfig;
   readonly #parts: GatePoliciesParts;
   #all: Policies;
@@ -56,6 +63,7 @@ export class GatePolicies {
     parts.stored?.adapts(adaptive);
     if (adaptive !== undefined) slots.limit = adaptive.limit;
     this.#attempts = this.#newAttempts();
+    this.#setAnswerRules();
   }
 
   get all(): Policies {
@@ -72,12 +80,7 @@ export class GatePolicies {
 
   /** Whether the rate adapts. */
   get isPaced(): boolean {
-    return this.#all.adaptive instanceof AdaptiveRatePolicy;
-  }
-
-  /** Whether a policy counts the usage that answers report. */
-  get readsUsage(): boolean {
-    return this.#attempts.readsUsage;
+    return this.#rate !== undefined;
   }
 
   /** When time alone changes a policy. */
@@ -92,20 +95,17 @@ export class GatePolicies {
 
   /** The meaning of a rejection, according to the adaptive rate. */
   understand(verdict: Verdict): Verdict {
-    const { adaptive } = this.#all;
-    return adaptive instanceof AdaptiveRatePolicy ? adaptive.understand(verdict) : verdict;
+    return this.#rate?.understand(verdict) ?? verdict;
   }
 
   /** The verdict with its true wait, if waits named earlier have proved too long. */
   corrected(verdict: Verdict): Verdict {
-    const { adaptive } = this.#all;
-    return adaptive instanceof AdaptiveRatePolicy ? adaptive.corrected(verdict) : verdict;
+    return this.#rate?.corrected(verdict) ?? verdict;
   }
 
   /** Another sender received this answer of the provider. */
   hear(verdict: Verdict, now: number): void {
-    const { adaptive } = this.#all;
-    if (adaptive instanceof AdaptiveRatePolicy) adaptive.hear(verdict, now);
+    this.#rate?.hear(verdict, now);
   }
 
   /**
@@ -116,6 +116,7 @@ export class GatePolicies {
     const { rateLimit } = this.#all;
     if (rateLimit !== undefined) {
       rateLimit.configure(changes, now);
+      this.#setAnswerRules();
       return;
     }
     const { onLimit, refundRejected } = this.#options;
@@ -155,9 +156,22 @@ export class GatePolicies {
     slots.limit = adaptive?.limit ?? concurrency;
   }
 
+  /** The adaptive policy, if it adapts the rate. */
+  get #rate(): AdaptiveRatePolicy | undefined {
+    const { adaptive } = this.#all;
+    return adaptive instanceof AdaptiveRatePolicy ? adaptive : undefined;
+  }
+
   #replace(some: Partial<Policies>): void {
     this.#all = { ...this.#all, ...some };
     this.#attempts = this.#newAttempts();
+    this.#setAnswerRules();
+  }
+
+  /** Kept in fields, because they are read for each answer. */
+  #setAnswerRules(): void {
+    this.leastClosureMs = this.isPaced ? PACED_CLOSURE_MS : 0;
+    this.readsAnswers = this.#attempts.readsUsage;
   }
 
   #newAdaptive(adaptive: PolicyConfig['adaptive'], concurrency: number): Policies['adaptive'] {
@@ -176,33 +190,4 @@ export class GatePolicies {
     const mode = isAdaptiveRate(this.#options.adaptive) ? undefined : this.#parts.backoff;
     return { ...this.#parts.context(), mode, maxLimit };
   }
-}
-
-/** The policies that are asked for each attempt, the backoff first. */
-class AttemptPolicies {
-  /** All of them as one, for changes by time alone. */
-  readonly all: Composite;
-  /** The policy that the gate asks: all of them, or a cheaper one if fewer are on. */
-  readonly asked: Policy;
-  readonly #others: readonly Part[];
-
-  /** @param stored the policy for limits in a store and for this worker's rate limits */
-  constructor(policies: Policies, backoff: Policy<number>, stored: Policy | undefined) {
-    this.#others = attemptParts(policies, stored);
-    this.all = new Composite([{ kind: 'backoff', policy: backoff }, ...this.#others]);
-    this.asked = askedOf(backoff, this.#others, this.all);
-  }
-
-  /** Whether a policy counts the usage that answers report. */
-  get readsUsage(): boolean {
-    return this.#others.some(({ policy }) => policy.readsUsage === true);
-  }
-}
-
-/** By default only the adaptive rate is on, which needs no record of charges. */
-function askedOf(backoff: Policy<number>, others: readonly Part[], all: Composite): Policy {
-  const [first, ...more] = others;
-  if (first === undefined) return backoff;
-  const isAlone = more.length === 0 && first.policy instanceof AdaptiveRatePolicy;
-  return isAlone ? new PacePolicy(backoff, first.policy) : all;
 }

@@ -1,6 +1,5 @@
 import type { ObservedValueOf } from 'rxjs';
 import type { RemoteLimits } from '../fleet/shared-store.ts';
-import type { Verdict } from '../model/feedback.ts';
 import type { GaugeSnapshot } from '../model/gauge.ts';
 import type { Emit, PolicyEvent } from '../model/policy-events.ts';
 import type { ByteBudgetPolicy } from '../policies/byte-budget-policy.ts';
@@ -18,11 +17,8 @@ import { WeakRegistry } from '../util/collections.ts';
 import { ResettableTimer, type Timeouts } from '../util/timers.ts';
 import type { FeedbackSubject } from './feedback-subject.ts';
 import type { RequestGateParts } from './gate-parts.ts';
-import type { AnswerRules, DispatchContext, Project, ProjectOutput } from './send-options.ts';
+import type { DispatchContext, Project, ProjectOutput } from './send-options.ts';
 import type { LimitNames } from './ticket-factory.ts';
-
-/** The adaptive rate handles shorter waits itself, by delaying the next attempts. */
-const PACED_CLOSURE_MS = 2_000;
 
 /** The gates of all limiters and streams of this process that are open, for inspectors. */
 export const openGates = new WeakRegistry<RequestGate>();
@@ -32,7 +28,7 @@ export const openGates = new WeakRegistry<RequestGate>();
  * slot and bytes over all its attempts; the backoff and the other policies are asked for each
  * attempt.
  */
-export class RequestGate implements AnswerRules, LimitNames {
+export class RequestGate implements LimitNames {
   /** The name of its limiter, group or stream, if it has one, and its key in a group. */
   readonly name: string | undefined;
   readonly key: string | undefined;
@@ -41,11 +37,9 @@ export class RequestGate implements AnswerRules, LimitNames {
   readonly slots: ConcurrencyPolicy;
   readonly bytes: ByteBudgetPolicy;
   readonly queues: QueueRules;
-  /** Changes with the adaptive policy, as `leastClosureMs` does. */
-  readsAnswers = false;
-  leastClosureMs = 0;
-  readonly #parts: RequestGateParts;
+  /** Its policies. They are also the rules by which answers are read. */
   readonly own: GatePolicies;
+  readonly #parts: RequestGateParts;
   readonly #timer: ResettableTimer;
   /** Ends its membership among the gates that send to its provider. */
   readonly #leave: () => void;
@@ -70,7 +64,6 @@ export class RequestGate implements AnswerRules, LimitNames {
     const { hold, asked } = this.own;
     this.slots = hold.slots;
     this.bytes = hold.bytes;
-    this.#learnHowToAnswer();
     const { check, listener } = parts;
     this.gate = new Gate('concurrency', this.#sharing(asked), clock, instrumentation, {
       hold,
@@ -90,14 +83,6 @@ export class RequestGate implements AnswerRules, LimitNames {
   /** The limits that it shares with other workers through a store; undefined if there are none. */
   get fleet(): RemoteLimits | undefined {
     return this.#parts.fleet;
-  }
-
-  understand(verdict: Verdict): Verdict {
-    return this.own.understand(verdict);
-  }
-
-  corrected(verdict: Verdict): Verdict {
-    return this.own.corrected(verdict);
   }
 
   get policies(): Policies {
@@ -120,7 +105,6 @@ export class RequestGate implements AnswerRules, LimitNames {
     const { asked } = this.own;
     this.own.setLimits(changes, this.#parts.clock.now());
     if (this.own.asked !== asked) this.#askAgain();
-    this.#learnHowToAnswer();
   }
 
   /**
@@ -133,7 +117,6 @@ export class RequestGate implements AnswerRules, LimitNames {
     this.#askAgain();
     this.#parts.retry.isPaced = this.own.isPaced;
     this.#parts.setPaced?.(this.own.isPaced);
-    this.#learnHowToAnswer();
   }
 
   /**
@@ -166,7 +149,7 @@ export class RequestGate implements AnswerRules, LimitNames {
       gates: [this.gate],
       retry,
       classify,
-      answers: this,
+      answers: this.own,
       clock,
       random,
       instrumentation,
@@ -225,11 +208,6 @@ export class RequestGate implements AnswerRules, LimitNames {
     );
   }
 
-  #learnHowToAnswer(): void {
-    this.leastClosureMs = this.own.isPaced ? PACED_CLOSURE_MS : 0;
-    this.readsAnswers = this.own.readsUsage;
-  }
-
   #context(): Omit<PolicyContext, 'others' | 'mode' | 'maxLimit'> {
     const { clock, random, feedback, isFailure, shared } = this.#parts;
     const report = reporterOf(this.#parts);
@@ -243,7 +221,7 @@ export class RequestGate implements AnswerRules, LimitNames {
         this.gate.drain();
         this.#arm();
       },
-      correct: (until: number) => feedback.provider.correct(this, until),
+      correct: (until: number) => feedback.provider.correct(this.own, until),
       emit: (fact: PolicyEvent) => {
         this.#arm();
         if (fact.kind === 'outageStarted') feedback.provider.setOutage(this, true);
