@@ -137,30 +137,30 @@ export const BACKOFF: PolicyDefinition<
 /** Adapts a shared backoff to a policy, so that a gate can ask it together with others. */
 export class BackoffPart implements Policy<number> {
   readonly binding = 'backoff';
-  private readonly backoff: Backoff;
-  private readonly onBlocked: () => void;
+  readonly #backoff: Backoff;
+  readonly #onBlocked: () => void;
 
   /** @param onBlocked called when a request waits for an answer, and no timer ends its wait */
   constructor(backoff: Backoff, onBlocked: () => void) {
-    this.backoff = backoff;
-    this.onBlocked = onBlocked;
+    this.#backoff = backoff;
+    this.#onBlocked = onBlocked;
   }
 
   wait(request: RequestCost, now: number): number {
-    const waitMs = this.backoff.wait(request, now);
-    if (waitMs > 0 && this.backoff.mayOpenEarly) this.onBlocked();
+    const waitMs = this.#backoff.wait(request, now);
+    if (waitMs > 0 && this.#backoff.mayOpenEarly) this.#onBlocked();
     return waitMs;
   }
 
   take(request: RequestCost, now: number): number {
-    return this.backoff.take(request, now);
+    return this.#backoff.take(request, now);
   }
 
   giveBack(probe: number): void {
-    this.backoff.giveBack(probe);
+    this.#backoff.giveBack(probe);
   }
 
   snapshot(now: number): object {
-    return this.backoff.snapshot(now);
+    return this.#backoff.snapshot(now);
   }
 }

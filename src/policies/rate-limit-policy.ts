@@ -1,6 +1,5 @@
 import type { Emit } from '../model/policy-events.ts';
 import type { Amounts } from '../model/ticket.ts';
-import { isError, print } from '../util/print.ts';
 import {
   type CompletedAttempt,
   type Policy,
@@ -8,6 +7,7 @@ import {
   type RequestCost,
   type Time,
 } from './policy.ts';
+import { CostsByLimit, isUsual } from './rate-limit/costs-by-limit.ts';
 import type { LimitChanges } from './rate-limit/limit-changes.ts';
 import type { Costs, RateLimitUsage } from './rate-limit/limit-set.ts';
 import { UnknownLimitError } from './rate-limit/rate-limit.ts';
@@ -17,14 +17,6 @@ import type { Reservation } from './rate-limit/reservation.ts';
 
 /** What happens to a request that does not fit a rate limit. */
 export type OnLimit = 'wait' | 'fail';
-
-/** The limits for which each request has a known cost; `cost` is its expected cost in money. */
-const USUAL: readonly string[] = ['requests', 'tokens', 'bytes', 'cost'];
-
-/** Whether a request may have a cost of this name without such a limit. */
-function isUsual(name: string): boolean {
-  return USUAL.includes(name);
-}
 
 /** The error of a name that is neither usual nor the name of a present or past limit. */
 export function unknownLimit(
@@ -43,13 +35,6 @@ export function neverCharged(name: string): string {
   return `\`limits.${name}\` would never be charged: give \`costs\`, or name it \`requests\`, \`tokens\` or \`bytes\``;
 }
 
-/** The default cost of a request, by the index of the limit in `USUAL`: comparing names is slow. */
-function expectedOf(usual: number, request: RequestCost): number {
-  if (usual === 0) return 1;
-  if (usual === 1) return request.tokens;
-  return usual === 2 ? request.bytes : 0;
-}
-
 export interface RateLimitPolicyOptions {
   readonly onLimit: OnLimit;
   /** Whether the provider does not count rejected requests. */
@@ -65,19 +50,12 @@ export interface RateLimitPolicyOptions {
  */
 export class RateLimitPolicy implements Policy<Reservation> {
   readonly limits: RateLimits;
-  options: RateLimitPolicyOptions;
+  readonly options: RateLimitPolicyOptions;
   /** The binding limit of the last request that did not fit. */
   bindingLimit: string | undefined = undefined;
   readonly #emit: Emit;
   #reopening: Reopening | undefined = undefined;
-  /** The index of each limit in `USUAL`, or -1. */
-  #usual: readonly number[];
-  /** The expected costs of the last request without given costs. */
-  #expected: number[];
-  /** The last request that was asked about, and its costs or its refusal. */
-  #request: RequestCost | undefined = undefined;
-  #costs: Costs = [];
-  #error: Error | undefined = undefined;
+  readonly #costs: CostsByLimit;
   /** The waiting requests whose denial was reported. */
   #denied: WeakSet<RequestCost> | undefined = undefined;
 
@@ -85,8 +63,7 @@ export class RateLimitPolicy implements Policy<Reservation> {
     this.limits = limits;
     this.options = options;
     this.#emit = emit;
-    this.#usual = limits.names.map((name) => USUAL.indexOf(name));
-    this.#expected = limits.names.map(() => 0);
+    this.#costs = new CostsByLimit(limits, options.ignoreUnknown === true);
   }
 
   /** @param isTested whether one request tests the first end of a window before others follow */
@@ -116,16 +93,16 @@ export class RateLimitPolicy implements Policy<Reservation> {
   }
 
   wait(request: RequestCost, now: number): number {
-    if (request !== this.#request) this.#appraise(request);
-    if (this.#error !== undefined) return REFUSED;
-    const waitMs = this.limits.wait(this.#costs, now);
-    if (waitMs === 0)
-      return this.options.onLimit === 'wait' ? (this.#reopening?.wait(now) ?? 0) : 0;
-    this.bindingLimit = this.limits.binding(this.#costs, now);
+    const costs = this.#costs.of(request);
+    if (this.#costs.error !== undefined) return REFUSED;
+    const { limits } = this;
+    const waitMs = limits.wait(costs, now);
+    const mayWait = this.options.onLimit === 'wait';
+    if (waitMs === 0) return mayWait ? (this.#reopening?.wait(now) ?? 0) : 0;
+    this.bindingLimit = limits.binding(costs, now);
     // Requests wait for a used-up quota, as more may be added to it.
-    const isPossible = waitMs < Number.POSITIVE_INFINITY || !this.limits.aboveLimit(this.#costs);
-    const waits = this.options.onLimit === 'wait' && isPossible;
-    if (!this.#denied?.has(request)) this.#deny(request, waits, now);
+    const waits = mayWait && (waitMs < Number.POSITIVE_INFINITY || !limits.aboveLimit(costs));
+    if (!this.#denied?.has(request)) this.#deny(request, costs, waits, now);
     return waits ? this.#closed(waitMs, now) : REFUSED;
   }
 
@@ -138,28 +115,24 @@ export class RateLimitPolicy implements Policy<Reservation> {
 
   /** The costs of a request that can pass, in the order of `limits.names`. */
   costsOf(request: RequestCost): Costs {
-    if (request !== this.#request) this.#appraise(request);
-    return this.#costs;
+    return this.#costs.of(request);
   }
 
   /** The error of a request that no wait is enough for; undefined if a wait is enough. */
   impossible(request: RequestCost): Error | undefined {
-    if (request.costs === undefined && this.#fits(request)) return undefined;
-    this.#appraise(request);
-    return this.#error;
+    return this.#costs.impossible(request);
   }
 
   refusal(request: RequestCost, now: number): Error {
     // A listener of the denial may have sent other requests here.
-    if (request !== this.#request) this.#appraise(request);
-    const error = this.#error ?? this.limits.refusal(this.#costs, now);
+    const costs = this.#costs.of(request);
+    const error = this.#costs.error ?? this.limits.refusal(costs, now);
     this.#forget(request);
     return error ?? new TypeError('no rate limit has refused this request');
   }
 
   take(request: RequestCost, now: number): Reservation {
-    if (request !== this.#request) this.#appraise(request);
-    const costs = this.#costs;
+    const costs = this.#costs.of(request);
     const reservation = this.limits.take(costs, now);
     this.#reopening?.sent(reservation, () => this.limits.wait(costs, now) > 0, now);
     this.#forget(request);
@@ -188,83 +161,32 @@ export class RateLimitPolicy implements Policy<Reservation> {
    */
   configure(changes: LimitChanges, now: number): void {
     this.limits.configure(changes, now);
-    const { names } = this.limits;
-    this.#usual = names.map((name) => USUAL.indexOf(name));
-    this.#expected = names.map(() => 0);
-    this.#request = undefined;
+    this.#costs.reset();
   }
 
   /** As `RateLimits.add`. @throws as that does */
   add(name: string, amount: number): void {
     this.limits.add(name, amount);
-    this.#request = undefined;
+    this.#costs.forget();
   }
 
   snapshot(now: number): Readonly<Record<string, RateLimitUsage>> {
     return this.limits.usage(now);
   }
 
-  /** Whether all limits are large enough for the expected costs, which few requests exceed. */
-  #fits(request: RequestCost): boolean {
-    const usual = this.#usual;
-    for (let index = 0; index < usual.length; index += 1) {
-      if (!this.limits.holds(index, expectedOf(usual[index] as number, request))) return false;
-    }
-    return true;
-  }
-
-  #appraise(request: RequestCost): void {
-    this.#request = request;
-    this.#error = undefined;
-    try {
-      const { costs } = request;
-      const expected = this.#expectedOf(request);
-      // The same costs as before, which were found possible.
-      if (costs === undefined && expected === this.#costs) return;
-      const named = costs === undefined ? undefined : this.#named(costs);
-      this.#costs = this.limits.costsFrom(expected, named);
-    } catch (error) {
-      this.#error = isError(error) ? error : new TypeError(print(error));
-    }
-  }
-
-  /** Returns the same array for successive requests with equal costs. */
-  #expectedOf(request: RequestCost): Costs {
-    const usual = this.#usual;
-    const last = this.#expected;
-    let expected = last;
-    for (let index = 0; index < usual.length; index += 1) {
-      const amount = expectedOf(usual[index] as number, request);
-      if (amount === expected[index]) continue;
-      if (expected === last) expected = last.slice();
-      expected[index] = amount;
-    }
-    this.#expected = expected;
-    return expected;
-  }
-
-  #deny(request: RequestCost, waits: boolean, at: number): void {
+  #deny(request: RequestCost, costs: Costs, waits: boolean, at: number): void {
     this.#denied ??= new WeakSet();
     this.#denied.add(request);
-    const why = this.limits.shortage(this.#costs, at);
-    if (why === undefined || this.limits.aboveLimit(this.#costs) !== undefined) return;
+    const why = this.limits.shortage(costs, at);
+    if (why === undefined || this.limits.aboveLimit(costs) !== undefined) return;
     const { limit, cost, available, retryAfterMs } = why;
     this.#emit({ kind: 'limitDenied', at, limit, cost, available, retryAfterMs, waits });
   }
 
   /** Forgets a request that has passed: its next attempt is a new decision. */
   #forget(request: RequestCost): void {
-    if (this.#request === request) this.#request = undefined;
+    this.#costs.forget(request);
     this.#denied?.delete(request);
-  }
-
-  /** Costs with a usual name are ignored if there is no such limit. */
-  #named(costs: Amounts): Amounts {
-    const { names } = this.limits;
-    const isMeant = (name: string) =>
-      names.includes(name) ||
-      !(this.options.ignoreUnknown || isUsual(name) || this.limits.knows(name));
-    return Object.fromEntries(Object.entries(costs).filter(([name]) => isMeant(name)));
   }
 }
 
