@@ -154,8 +154,7 @@ export class Backoff implements Policy<number>, ModeState {
   suspend(reason: SuspensionReason, onLongWait: OnLongWait): void {
     this.#suspension = { reason, onLongWait, untilAt: this.until };
     this.#closer = undefined;
-    this.#untested = true;
-    this.#isGuarded = true;
+    this.#guard(true);
   }
 
   /**
@@ -172,7 +171,7 @@ export class Backoff implements Policy<number>, ModeState {
     }
     if (!outage.failed(now)) return false;
     this.#probes.forget();
-    this.#isGuarded = true;
+    this.#guard();
     return true;
   }
 
@@ -182,7 +181,7 @@ export class Backoff implements Policy<number>, ModeState {
     if (!outage.isDoubted) return false;
     const wasOut = outage.isOn;
     if (!outage.answered(epoch) || !wasOut) return false;
-    this.#isGuarded = this.#untested;
+    this.#guard();
     return true;
   }
 
@@ -222,8 +221,7 @@ export class Backoff implements Policy<number>, ModeState {
       this.until = until;
     }
     this.throttledUntil = this.until + this.#throttledForMs;
-    this.#untested = this.#reopen === 'probe';
-    this.#isGuarded = this.#untested || this.outage.isOn;
+    this.#guard(this.#reopen === 'probe');
     if (epoch < this.epoch) return false;
     this.epoch += 1;
     // The result of an earlier epoch's probe proves nothing any more.
@@ -252,11 +250,19 @@ export class Backoff implements Policy<number>, ModeState {
    */
   accept(epoch: number, now: number): boolean {
     if (!this.#untested || epoch < this.epoch || now < this.until) return false;
-    this.#untested = false;
-    this.#isGuarded = this.outage.isOn;
+    this.#guard(false);
     // The accepted request may run for long, as a stream does: the next backoff must not wait for
     // its end.
     this.#probes.forget();
     return true;
+  }
+
+  /**
+   * Called when an outage has begun or ended, or a request has to test the provider.
+   * @param isUntested whether no request of this epoch has succeeded since a 429
+   */
+  #guard(isUntested = this.#untested): void {
+    this.#untested = isUntested;
+    this.#isGuarded = isUntested || this.outage.isOn;
   }
 }

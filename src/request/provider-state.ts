@@ -206,12 +206,12 @@ export class ProviderState {
     const policy = this.#policy;
     const now = this.#clock.now();
     const openAt = Math.max(policy.until, now);
-    const isNewMode = now >= policy.throttledUntil;
+    const begun = this.#throttledFrom(now);
     policy.reject(waitMs, epoch, now, sender);
     const change = { addedMs: policy.until - openAt };
     const source = retryAfterMs === undefined ? 'computed' : 'retry_after';
     this.users.tell((instrumentation) => instrumentation.backoff?.(waitMs, source, change));
-    this.#modeChanged(isNewMode ? 'throttled' : undefined);
+    this.#modeChanged(begun);
   }
 
   /**
@@ -226,9 +226,9 @@ export class ProviderState {
   slowDown(): void {
     const policy = this.#policy;
     const now = this.#clock.now();
-    const isNewMode = now >= policy.throttledUntil;
+    const begun = this.#throttledFrom(now);
     policy.throttle(now);
-    this.#modeChanged(isNewMode ? 'throttled' : undefined);
+    this.#modeChanged(begun);
   }
 
   /**
@@ -238,10 +238,10 @@ export class ProviderState {
   heard(closedMs: number, throttledMs: number): void {
     const policy = this.#policy;
     const now = this.#clock.now();
-    const isNewMode = now >= policy.throttledUntil;
+    const begun = this.#throttledFrom(now);
     if (now + closedMs > Math.max(policy.until, now)) policy.reject(closedMs, policy.epoch, now);
     policy.throttledUntil = Math.max(policy.throttledUntil, now + throttledMs);
-    if (now < policy.throttledUntil) this.#modeChanged(isNewMode ? 'throttled' : undefined);
+    if (now < policy.throttledUntil) this.#modeChanged(begun);
   }
 
   /** Records whether a sender finds that the provider rejects everything. */
@@ -251,6 +251,11 @@ export class ProviderState {
     else this.#outages.delete(sender);
     this.#policy.isRejecting = this.#outages.size > 0;
     if (this.#outages.size !== size) this.#modeChanged(size === 0 ? 'outage' : undefined);
+  }
+
+  /** Throttled mode if a rejection at this time begins it; undefined if it is on already. */
+  #throttledFrom(now: number): Mode | undefined {
+    return now >= this.#policy.throttledUntil ? 'throttled' : undefined;
   }
 
   /** @param begun the mode that has just begun, if one has */
