@@ -14,21 +14,21 @@ const WARM_UP = 10;
  */
 export class ExponentialAverage {
   value = 0;
-  private readonly weight: number;
-  private count = 0;
+  readonly #weight: number;
+  #count = 0;
 
   constructor(window: number) {
-    this.weight = 2 / (window + 1);
+    this.#weight = 2 / (window + 1);
   }
 
   /** Whether the warm-up is over. */
   get isWarm(): boolean {
-    return this.count >= WARM_UP;
+    return this.#count >= WARM_UP;
   }
 
   add(value: number): void {
-    this.count = Math.min(WARM_UP + 1, this.count + 1);
-    const weight = this.count <= WARM_UP ? 1 / this.count : this.weight;
+    this.#count = Math.min(WARM_UP + 1, this.#count + 1);
+    const weight = this.#count <= WARM_UP ? 1 / this.#count : this.#weight;
     this.value += (value - this.value) * weight;
   }
 }

@@ -47,8 +47,8 @@ export class Counts {
     for (const entry of this.#counts.values()) entry.count = 0;
   }
 
-  each(tell: (count: number, attributes: Attributes) => void): void {
-    for (const { count, attributes } of this.#counts.values()) tell(count, attributes);
+  observe(key: ObservedKey, observe: Observe): void {
+    for (const { count, attributes } of this.#counts.values()) observe(key, count, attributes);
   }
 
   #of(value: string): Count {
@@ -88,7 +88,7 @@ export class FleetCounts {
   }
 
   observe(observe: Observe): void {
-    this.#calls.each((count, attributes) => observe('storeCalls', count, attributes));
+    this.#calls.observe('storeCalls', observe);
     observe('lostLeases', this.#lostLeases, this.#name);
     observe('fleetHandovers', this.#handovers, this.#name);
   }

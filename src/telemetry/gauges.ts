@@ -85,7 +85,7 @@ export class Gauges {
     if (this.#series.has('active')) this.#add('active', active);
     if (this.#series.has('mode')) this.#add('mode', { [gravest(snapshots)]: 1 });
     for (const [key, counts] of this.#series) {
-      counts.each((value, attributes) => observe(key as ObservedKey, value, attributes));
+      counts.observe(key as ObservedKey, observe);
     }
   }
 

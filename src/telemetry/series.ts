@@ -8,21 +8,16 @@ import type { GateKind, SettleOutcome } from '../model/outcome.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
 import type { ChunkReason, SizedKind } from '../model/sized.ts';
 import type { Amounts, Ticket } from '../model/ticket.ts';
-import { ATTRIBUTES, adaptationOf, Labels, MOST_VALUES } from './attributes.ts';
-import { Counts, FleetCounts, type Observe } from './counts.ts';
+import { ATTRIBUTES, Labels } from './attributes.ts';
+import { ChangeCounts } from './change-counts.ts';
+import { Counts, type Observe } from './counts.ts';
 import { Gauges, Instances } from './gauges.ts';
-import {
-  type Histograms,
-  histogramsOf,
-  type Instruments,
-  type ObservedKey,
-} from './instruments.ts';
+import { type Histograms, histogramsOf, type Instruments } from './instruments.ts';
 import { Note, noteOf } from './request-span.ts';
 import { joined, WaitParts } from './wait-parts.ts';
 
 const OUTCOMES = ['ok', 'failed', 'rejected', 'cancelled', 'reclaimed'] as const;
 const REASONS = ['items', 'bytes', 'delay', 'complete'] as const;
-const SUSPENSIONS = ['longWait', 'quota', 'billing', 'unreachable'] as const;
 /** How many error types have their own series: those of other packages, and those of headgate. */
 const MOST_ERRORS = 10;
 const MOST_OWN_ERRORS = 20;
@@ -41,12 +36,9 @@ export class Series implements Instrumentation {
   readonly #name: Attributes;
   readonly #requests: Counts;
   readonly #attempts: Counts;
-  readonly #denied: Counts;
   readonly #flushes: Counts;
-  readonly #suspensions: Counts;
   readonly #givenUp: Counts;
-  /** Counters of changes, by the kind of the limit or rate that changed. */
-  readonly #adaptations = new Map<string, Counts>();
+  readonly #changes: ChangeCounts;
   readonly #gauges: Gauges;
   readonly #instances = new Instances();
   readonly #errors = new Labels(MOST_ERRORS, KNOWN_ERRORS);
@@ -59,26 +51,19 @@ export class Series implements Instrumentation {
   readonly #parts = new WaitParts();
   #bytes = 0;
   #tokens = 0;
-  #rateCuts = 0;
-  /** Undefined until the shared store is called: most programs have none. */
-  #fleet: FleetCounts | undefined;
 
-  constructor(name: string, instruments: Instruments) {
-    const { outcome, errorType, limit, reason } = ATTRIBUTES;
-    this.#name = { [ATTRIBUTES.name]: name };
-    this.#histograms = histogramsOf(this.#name, instruments);
-    this.#requests = new Counts(this.#name, outcome, OUTCOMES, 0);
-    this.#attempts = new Counts(
-      this.#name,
-      errorType,
-      ['', ...KNOWN_ERRORS],
-      MOST_ERRORS + MOST_OWN_ERRORS,
-    );
-    this.#denied = new Counts(this.#name, limit, [], MOST_VALUES);
-    this.#suspensions = new Counts(this.#name, reason, SUSPENSIONS, 0);
-    this.#flushes = new Counts(this.#name, reason, REASONS, 0);
-    this.#givenUp = new Counts(this.#name, ATTRIBUTES.gate, [], 10);
-    this.#gauges = new Gauges(this.#name);
+  constructor(limiter: string, instruments: Instruments) {
+    const { outcome, errorType, reason } = ATTRIBUTES;
+    const name = { [ATTRIBUTES.name]: limiter };
+    this.#name = name;
+    this.#histograms = histogramsOf(name, instruments);
+    this.#requests = new Counts(name, outcome, OUTCOMES, 0);
+    const known = ['', ...KNOWN_ERRORS];
+    this.#attempts = new Counts(name, errorType, known, MOST_ERRORS + MOST_OWN_ERRORS);
+    this.#flushes = new Counts(name, reason, REASONS, 0);
+    this.#givenUp = new Counts(name, ATTRIBUTES.gate, [], 10);
+    this.#changes = new ChangeCounts(name);
+    this.#gauges = new Gauges(name);
   }
 
   /** Arrivals are not counted: the number of waiting requests is read from the gates. */
@@ -146,19 +131,11 @@ export class Series implements Instrumentation {
   }
 
   changed(fact: PolicyEvent): void {
-    if (fact.kind === 'limitDenied') this.#denied.add(fact.limit);
-    if (fact.kind === 'suspended') this.#suspensions.add(fact.reason);
-    this.#fleet?.changed(fact);
-    const adaptation = adaptationOf(fact);
-    if (adaptation === undefined) return;
-    const { what, reason } = adaptation;
-    this.#adaptationsOf(what).add(reason);
-    if (fact.kind === 'rateAdapted' && reason === 'rejected') this.#rateCuts += 1;
+    this.#changes.changed(fact);
   }
 
   storeCalled(tookMs: number, isAnswered: boolean): void {
-    this.#fleet ??= new FleetCounts(this.#name);
-    this.#fleet.called(isAnswered);
+    this.#changes.storeCalled(isAnswered);
     if (isAnswered) this.#histograms.storeDuration.plain.record(tookMs / 1_000);
   }
 
@@ -203,27 +180,18 @@ export class Series implements Instrumentation {
 
   /** Reports all counters and gauges. */
   observe(observe: Observe): void {
-    const tell = (key: ObservedKey, counts: Counts) =>
-      counts.each((count, attributes) => observe(key, count, attributes));
-    tell('requests', this.#requests);
-    tell('attempts', this.#attempts);
-    tell('chunkFlushes', this.#flushes);
-    tell('suspensions', this.#suspensions);
+    this.#requests.observe('requests', observe);
+    this.#attempts.observe('attempts', observe);
+    this.#flushes.observe('chunkFlushes', observe);
     observe('requestSize', this.#bytes, this.#name);
     observe('tokens', this.#tokens, this.#name);
-    observe('rateCuts', this.#rateCuts, this.#name);
-    this.#fleet?.observe(observe);
     const snapshots = this.#instances.read();
     for (const { gauges = {}, waiting } of snapshots) {
-      const { rateCeiling, rateLimit = {} } = gauges;
-      // There is an adaptive rate: report its changes from 0.
-      if (rateCeiling !== undefined) this.#countFromZero('rate', ['rejected', 'accepted']);
-      for (const name of Object.keys(rateLimit)) this.#denied.add(name, 0);
+      this.#changes.begin(gauges);
       for (const [gate] of waiting) this.#givenUp.add(gate, 0);
     }
-    tell('givenUp', this.#givenUp);
-    for (const counts of this.#adaptations.values()) tell('adaptations', counts);
-    tell('rateDenied', this.#denied);
+    this.#givenUp.observe('givenUp', observe);
+    this.#changes.observe(observe);
     this.#gauges.observe(snapshots, this.#retrying.size, this.#running, observe);
   }
 
@@ -239,20 +207,5 @@ export class Series implements Instrumentation {
   #typeOf(ticket: Ticket, error: unknown): string {
     const labels = error instanceof HeadgateError ? this.#ownErrors : this.#errors;
     return labels.of(errorTypeOf(ticket, error));
-  }
-
-  #countFromZero(what: string, reasons: readonly string[]): void {
-    const counts = this.#adaptationsOf(what);
-    for (const reason of reasons) counts.add(reason, 0);
-  }
-
-  #adaptationsOf(what: string): Counts {
-    let counts = this.#adaptations.get(what);
-    if (counts === undefined) {
-      const attributes = { ...this.#name, [ATTRIBUTES.what]: what };
-      counts = new Counts(attributes, ATTRIBUTES.reason, [], 10);
-      this.#adaptations.set(what, counts);
-    }
-    return counts;
   }
 }

@@ -9,18 +9,18 @@ export type Costs = readonly number[];
 
 /** Finds the indices of named costs, and checks them. */
 class CostTable {
-  private readonly names: readonly string[];
-  private readonly places: ReadonlyMap<string, number>;
+  readonly #names: readonly string[];
+  readonly #places: ReadonlyMap<string, number>;
 
   constructor(names: readonly string[]) {
-    this.names = names;
-    this.places = new Map(names.map((name, index) => [name, index]));
+    this.#names = names;
+    this.#places = new Map(names.map((name, index) => [name, index]));
   }
 
   /** @throws UnknownLimitError that lists the known limits */
   placeOf(name: string): number {
-    const place = this.places.get(name);
-    if (place === undefined) throw new UnknownLimitError(name, this.names);
+    const place = this.#places.get(name);
+    if (place === undefined) throw new UnknownLimitError(name, this.#names);
     return place;
   }
 
