@@ -27,7 +27,7 @@ export class Calls {
   constructor(runtime: LimiterRuntime) {
     this.runtime = runtime;
     this.pipeline = {
-      factory: new TicketFactory({ ...runtime.around, isCall: true }),
+      factory: new TicketFactory({ ...runtime.factoryOptions, isCall: true }),
       gate: runtime.gate.gate,
       dispatch: runtime.gate.dispatchContextOf((task: CallTask, context) =>
         Promise.resolve(task?.(context)),

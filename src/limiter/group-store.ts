@@ -68,8 +68,8 @@ export function checkStored(
 /** Stands for slots or bytes without a bound. */
 const UNBOUND = 1_000_000_000_000;
 
-/** The surroundings of the limits that all keys of a group share. */
-export interface CommonAround {
+/** What the limits that all keys of a group share need beside their options. */
+export interface SharedLimitsContext {
   /**
    * The store through which processes share these limits; undefined: no other process shares them.
    */
@@ -84,7 +84,7 @@ export interface CommonAround {
  * about the provider: each key has its own answers, backoff and circuit.
  */
 export function commonGateOf(
-  { name, clock }: CommonAround,
+  { name, clock }: SharedLimitsContext,
   { concurrency = UNBOUND, maxBytes = UNBOUND }: { concurrency?: number; maxBytes?: number },
   rateLimit: RateLimitPolicy | undefined,
   gate: FleetGate['gate'],

@@ -80,7 +80,7 @@ export class LimiterGroup<T> {
 
   /** @internal */
   constructor(keyOf: (value: T) => string, options: LimiterGroupOptions) {
-    const { clock, instrumentationNow } = resolveCommonOptions(options);
+    const { clock, instrumentation } = resolveCommonOptions(options).withTelemetry();
     const { shared, store, idleMs, maxKeys, random = Math.random } = options;
     const open = (key: string, before: CountedBefore | undefined) => this.#admit(key, before);
     this.#table = new KeyTable({ clock, idleMs, maxKeys, open });
@@ -88,7 +88,6 @@ export class LimiterGroup<T> {
     this.events$ = this.#events.events$;
     this.#keyOf = keyOf;
     this.#clock = clock;
-    const instrumentation = instrumentationNow();
     const emit = (fact: PolicyEvent) => {
       const isDenial = fact.kind === 'limitDenied';
       instrumentation?.changed?.(isDenial ? { ...fact, limit: `shared.${fact.limit}` } : fact);
@@ -108,11 +107,11 @@ export class LimiterGroup<T> {
       this.#limiters.open('', undefined, undefined).inside.lifecycle.abandon();
     }
     const { name } = options;
-    const around = { store: groupStore, name, clock, instrumentation };
+    const context = { store: groupStore, name, clock, instrumentation };
     this.#shared =
       shared === undefined
         ? undefined
-        : new SharedLimits(shared, random, emit, clock.now(), around);
+        : new SharedLimits(shared, random, emit, clock.now(), context);
     this.#unwatch = instrumentation?.opened?.(() => this.#shared?.reading(clock.now()) ?? NOTHING);
   }
 

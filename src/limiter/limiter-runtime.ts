@@ -64,8 +64,8 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   readonly counters: RequestCounters;
   readonly lifecycle: Lifecycle;
   readonly impossible: ImpossibleRequests;
-  /** The options of ticket factories. */
-  readonly around: TicketFactoryOptions;
+  /** For the tickets of streams and calls. */
+  readonly factoryOptions: TicketFactoryOptions;
   /** Whether requests of a stream had `costs`. */
   hasCosts = false;
   private readonly circuitBreaker: CircuitBreakerPolicy | undefined;
@@ -78,16 +78,15 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
 
   /** @throws RangeError or TypeError that names a wrong option */
   constructor(options: LimiterOptions, group: GroupSide | undefined) {
-    const common = resolveCommonOptions(options);
-    const around = { ...common, instrumentation: common.instrumentationNow() };
-    const { clock, instrumentation } = around;
+    const common = resolveCommonOptions(options).withTelemetry();
+    const { clock, instrumentation } = common;
     this.clock = clock;
     this.group = group;
     // Make these before the gate opens: wrong options throw here, where nothing has begun yet.
     this.counters = new RequestCounters(clock, this, options, (percent) =>
       this.emit({ kind: 'milestone', at: clock.now(), percent }),
     );
-    this.gate = gateOpener(options)(around, {
+    this.gate = gateOpener(options)(common, {
       isPrioritized: true,
       ...(group && { key: group.key }),
       ...(group?.shared && { shared: group.shared.policy }),
@@ -103,7 +102,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
       group?.shared?.policies ?? {},
     ]);
     const { feedback, gate } = this.gate;
-    this.around = {
+    this.factoryOptions = {
       clock,
       instrumentation,
       listener: this.counters,
@@ -211,7 +210,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     const { gate } = this;
     if (options.costs !== undefined) this.hasCosts = true;
     return {
-      factory: new TicketFactory<T>(this.around, options),
+      factory: new TicketFactory<T>(this.factoryOptions, options),
       gate: gate.gate,
       dispatch: gate.dispatchContextOf(project),
     };
@@ -242,6 +241,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     this.gate.changed();
     this.configurations.next();
   }
+
   private emit(fact: LimiterFact): void {
     if (!this.isHeard()) return;
     const event = leveled(fact);

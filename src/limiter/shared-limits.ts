@@ -17,7 +17,7 @@ import { type PolicyConfig, type PolicySnapshots, SHARED_KEYS } from '../policie
 import { SharedPolicy } from '../queue/shared-policy.ts';
 import { checkChoice, checkKeys } from '../util/check.ts';
 import type { Random } from '../util/clock.ts';
-import { type CommonAround, checkStored, commonGateOf } from './group-store.ts';
+import { checkStored, commonGateOf, type SharedLimitsContext } from './group-store.ts';
 
 /** The cost of a request when keys take turns. */
 export type TurnCost = 'requests' | 'tokens' | 'bytes';
@@ -63,13 +63,13 @@ export class SharedLimits {
     random: Random,
     emit: Emit,
     now: number,
-    around: CommonAround,
+    context: SharedLimitsContext,
   ) {
     checkKeys('shared', options, KEYS);
     const { cost: ownCost, ...limits } = options;
     const { concurrency } = limits;
     checkLimiterConfig('shared', limits, [], 'shared.');
-    const context = {
+    const policyContext = {
       now,
       random,
       emit,
@@ -82,19 +82,19 @@ export class SharedLimits {
     const isShared = (definition: { readonly options: object }) => hasOption(definition, limits);
     this.policies = createPolicies(
       { ...limits, ...(concurrency && { throttledConcurrency: concurrency }) },
-      context,
+      policyContext,
       undefined,
       isShared,
     );
     const hasTokens = this.policies.rateLimit?.limits.names.includes('tokens');
     const cost = ownCost ?? (hasTokens ? 'tokens' : 'requests');
     checkChoice('shared.cost', cost, ['requests', 'tokens', 'bytes']);
-    if (around.store !== undefined) checkStored('shared', limits);
-    this.fleet = around.store?.join(emit, around.instrumentation);
+    if (context.store !== undefined) checkStored('shared', limits);
+    this.fleet = context.store?.join(emit, context.instrumentation);
     // The policy of the store stands for the rate limits, too.
     const stored = this.fleet?.policyOf(this.policies.rateLimit);
     this.policy = new SharedPolicy(new Composite(allParts(this.policies, stored)), COSTS[cost]);
-    this.fleet?.begin(commonGateOf(around, limits, this.policies.rateLimit, this.policy));
+    this.fleet?.begin(commonGateOf(context, limits, this.policies.rateLimit, this.policy));
   }
 
   /** The shared concurrency limit; undefined if the keys share no slots. */

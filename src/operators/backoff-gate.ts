@@ -40,10 +40,9 @@ export function backoffGate<T>(
   }
   return (source) =>
     new Observable((out) => {
-      const around = { ...common, instrumentation: common.instrumentationNow() };
-      watchOperator(out, around);
-      source.subscribe(
-        new GateSubscriber(out, feedback.gate, new TicketFactory<T>(around), options),
-      );
+      const observed = common.withTelemetry();
+      watchOperator(out, observed);
+      const factory = new TicketFactory<T>(observed);
+      source.subscribe(new GateSubscriber(out, feedback.gate, factory, options));
     });
 }

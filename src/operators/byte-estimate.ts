@@ -33,14 +33,14 @@ export function byteEstimate<T>(
 ): OperatorFunction<T, Sized<T>> {
   const estimator = checkEstimator(estimate);
   checkKeys('byteEstimate', options, OBSERVED_KEYS);
-  const { instrumentationNow } = resolveCommonOptions(options);
+  const common = resolveCommonOptions(options);
   const sized = (value: T) => {
     const { bytes, tokens } = sizeOf(value, estimator);
     return new Sized(value, bytes, tokens ?? estimateTokens(value, bytes));
   };
   return (source) =>
     defer(() => {
-      const instrumentation = instrumentationNow();
+      const { instrumentation } = common.withTelemetry();
       return source.pipe(
         map(instrumentation?.estimated === undefined ? sized : telling(instrumentation, sized)),
       );

@@ -43,12 +43,11 @@ export function chunkBy<T>(options: ChunkOptions = {}): OperatorFunction<Sized<T
   checkInteger('maxItems', maxItems, 1);
   checkInteger('maxBytes', maxBytes, 1);
   if (options.maxDelayMs !== undefined) checkNumber('maxDelayMs', options.maxDelayMs, 0);
-  const { clock, instrumentationNow } = resolveCommonOptions(options);
+  const common = resolveCommonOptions(options);
   return (source) =>
     new Observable((out) => {
       const chunker = new Chunker<T>(maxItems, maxBytes);
-      const around = { clock, instrumentation: instrumentationNow() };
-      source.subscribe(new Chunking(out, chunker, options.maxDelayMs, around));
+      source.subscribe(new Chunking(out, chunker, options.maxDelayMs, common.withTelemetry()));
     });
 }
 

@@ -106,10 +106,10 @@ export function dispatch<T, O extends ProjectOutput>(
   const { attemptTimeoutMs = DEFAULT_ATTEMPT_TIMEOUT_MS, random = Math.random } = options;
   return (source) =>
     new Observable((out) => {
-      const { clock, feedback = new FeedbackSubject({ clock }) } = common;
-      const instrumentation = common.instrumentationNow();
-      const around = { clock, instrumentation, feedback };
-      watchOperator(out, around, () => ({ waiting: [['retry', 0]], isSending: true }));
+      const { clock, instrumentation, ...given } = common.withTelemetry();
+      const feedback = given.feedback ?? new FeedbackSubject({ clock });
+      const observed = { clock, instrumentation, feedback };
+      watchOperator(out, observed, () => ({ waiting: [['retry', 0]], isSending: true }));
       const { gate } = feedback;
       const context: DispatchContext<T, ObservedValueOf<O>> = {
         // An O is an ObservableInput of its values, which TypeScript cannot derive for a generic O.
@@ -126,7 +126,9 @@ export function dispatch<T, O extends ProjectOutput>(
         timeouts: new Timeouts(attemptTimeoutMs, clock, false),
         tap: gate.tap,
       };
-      source.subscribe(new DispatchSubscriber(out, new TicketFactory<T>(around), context, options));
+      source.subscribe(
+        new DispatchSubscriber(out, new TicketFactory<T>(observed), context, options),
+      );
     });
 }
 

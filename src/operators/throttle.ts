@@ -70,8 +70,8 @@ export function throttle<T, O extends ProjectOutput>(
   if (options.costs === undefined) trial.policies.rateLimit?.checkCharged();
   return (source) =>
     new Observable((out) => {
-      const around = { ...common, instrumentation: common.instrumentationNow() };
-      const opened = openGate(around, { isPrioritized: options.priority !== undefined });
+      const observed = common.withTelemetry();
+      const opened = openGate(observed, { isPrioritized: options.priority !== undefined });
       const { gate, feedback } = opened;
       out.add(() => opened.close());
       opened.watch(() => gaugesOf(opened));
@@ -88,8 +88,8 @@ export function throttle<T, O extends ProjectOutput>(
       // The stream of limits may have emitted a wrong one at once.
       if (out.closed) return;
       const dispatch = opened.dispatchContextOf(project);
-      const where = { ...around, feedback, tap: gate.tap, limits: opened };
-      const factory = new TicketFactory(where, options);
+      const context = { ...observed, feedback, tap: gate.tap, limits: opened };
+      const factory = new TicketFactory(context, options);
       source.subscribe(new PipelineSubscriber(out, { factory, gate, dispatch }, options));
     });
 }

@@ -171,8 +171,8 @@ export const ADAPTIVE: PolicyDefinition<
       const startLimit = options.initialLimit ?? (isKnown ? maxLimit : START_AT_ONCE);
       const { initialPerSecond } = options;
       const startPerMs = initialPerSecond === undefined ? undefined : initialPerSecond / 1_000;
-      const around = { maxLimit, maxRetryAfterMs, apply, correct, emit };
-      return new AdaptiveRatePolicy({ hard, startLimit, startPerMs, ...around });
+      const gate = { maxLimit, maxRetryAfterMs, apply, correct, emit };
+      return new AdaptiveRatePolicy({ hard, startLimit, startPerMs, ...gate });
     }
     if (options.strategy === 'latency') {
       const { strategy: _, ...gradient } = options;

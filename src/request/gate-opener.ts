@@ -46,7 +46,7 @@ interface GateExtras extends RequestGateExtras {
  */
 export function gateOpener(
   options: GateOptions & RetryOptions,
-): (around: ResolvedOptions, extras?: GateExtras) => RequestGate {
+): (common: ResolvedOptions, extras?: GateExtras) => RequestGate {
   const plain = withoutStreams(options);
   // A stream of limits is checked as it emits them.
   checkLimiterConfig('throttle', plain, Object.keys(options));
@@ -62,10 +62,10 @@ export function gateOpener(
     ...(onLongWait !== undefined && { onLongWait }),
     ...(outageMs !== undefined && { outageMs }),
   };
-  return (around, { isPrioritized = false, timeouts, ...extras } = {}) => {
-    const { clock, instrumentation } = around;
+  return (common, { isPrioritized = false, timeouts, ...extras } = {}) => {
+    const { clock, instrumentation } = common;
     const feedback =
-      around.feedback ??
+      common.feedback ??
       new FeedbackSubject({
         ...backoff,
         clock,
@@ -73,7 +73,7 @@ export function gateOpener(
       });
     const setPaced = (isPaced: boolean) => {
       // A feedback that others share keeps the rules that it was made with.
-      if (around.feedback !== undefined) return;
+      if (common.feedback !== undefined) return;
       feedback.setBackoff({ ...(isPaced && PACED_BACKOFF), ...options.backoff });
     };
     const { attemptTimeoutMs = DEFAULT_ATTEMPT_TIMEOUT_MS } = options;

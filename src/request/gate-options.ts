@@ -41,11 +41,8 @@ export interface ResolvedOptions {
 
 /** Common options that were checked. Their `instrumentation` is the user's alone. */
 export interface CheckedOptions extends ResolvedOptions {
-  /**
-   * The user's instrumentation joined with metrics and spans of the SDK that is registered at the
-   * call.
-   */
-  readonly instrumentationNow: () => Instrumentation | undefined;
+  /** Adds metrics and spans of the SDK that is registered at the call. */
+  withTelemetry(): ResolvedOptions;
 }
 
 /** @throws TypeError that names a wrong option, also for a `feedback` that has another clock */
@@ -57,12 +54,12 @@ export function resolveCommonOptions(options: CommonOptions): CheckedOptions {
   checkClock(clock);
   checkInstrumentation(options.instrumentation);
   const instrumentation = contain(options.instrumentation);
-  const instrumentationNow = instrumentationResolver(options, instrumentation);
+  const resolve = instrumentationResolver(options, instrumentation);
   if (feedback !== undefined && clock !== undefined && feedback.clock !== clock) {
     throw new TypeError('`clock` must be the clock of `feedback`; leave it out');
   }
-  const resolvedClock = feedback?.clock ?? clock ?? systemClock;
-  return { feedback, clock: resolvedClock, instrumentation, instrumentationNow };
+  const own = { feedback, clock: feedback?.clock ?? clock ?? systemClock, instrumentation };
+  return { ...own, withTelemetry: () => ({ ...own, instrumentation: resolve() }) };
 }
 
 /**

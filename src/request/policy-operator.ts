@@ -47,7 +47,7 @@ export interface PolicyOperator<T, P extends Policy> {
    * Makes the policy of one subscription. Also called once at the start, so that wrong options
    * throw early.
    */
-  open(around: ResolvedOptions): OpenedPolicy<P>;
+  open(common: ResolvedOptions): OpenedPolicy<P>;
   /** Changes the requests of the source. Default: no change. */
   prepare?(source: Observable<RequestInput<T>>): Observable<RequestInput<T>>;
   /** Makes a limit follow a stream of limits while `out` is subscribed. Default: none does. */
@@ -70,17 +70,18 @@ export function policyOperator<T, P extends Policy>(
   operator.open(common);
   return (source) =>
     new Observable((out) => {
-      const around = { ...common, instrumentation: common.instrumentationNow() };
-      const { policy, policies } = operator.open(around);
-      const gate = new Gate(kind, policy, around.clock, around.instrumentation);
-      watchOperator(out, around, () => ({
+      const observed = common.withTelemetry();
+      const { clock, instrumentation } = observed;
+      const { policy, policies } = operator.open(observed);
+      const gate = new Gate(kind, policy, clock, instrumentation);
+      watchOperator(out, observed, () => ({
         waiting: gate.waitingByKind,
-        gauges: measure(policies, around.clock.now()),
+        gauges: measure(policies, clock.now()),
       }));
       operator.follow?.(out, gate);
       // A stream of limits may have emitted a wrong one at once.
       if (out.closed) return;
-      const factory = new TicketFactory<T>(around, options);
+      const factory = new TicketFactory<T>(observed, options);
       const requests = operator.prepare?.(source) ?? source;
       requests.subscribe(new GateSubscriber(out, gate, factory, options, limits === 'attempt'));
     });

@@ -82,11 +82,11 @@ export class Retries {
   wait(
     ticket: Ticket,
     gates: readonly Gate[],
-    around: Pick<DispatchContext<never, unknown>, 'clock' | 'instrumentation'>,
+    context: Pick<DispatchContext<never, unknown>, 'clock' | 'instrumentation'>,
     ready: () => void,
     isRetry: boolean,
   ): RetryWait {
-    this.#wait = new RetryWait(ticket, gates, around, ready, isRetry);
+    this.#wait = new RetryWait(ticket, gates, context, ready, isRetry);
     return this.#wait;
   }
 

@@ -88,19 +88,19 @@ export class TicketFactory<T> implements TicketOwner {
   private next = 0;
 
   constructor(
-    around: TicketFactoryOptions,
+    context: TicketFactoryOptions,
     options: NamedRequestOptions<T> & Pick<ResultOptions, 'outcomes'> = {},
   ) {
-    const { clock, instrumentation, listener, impossible, feedback, tap, named } = around;
+    const { clock, instrumentation, listener, impossible, feedback, tap, named } = context;
     const { estimate = estimateBytes, costs, priority, weight, id } = options;
     this.clock = clock;
-    this.isCall = around.isCall ?? false;
+    this.isCall = context.isCall ?? false;
     this.instrumentation = instrumentation;
     this.isAsked = priority !== undefined || id !== undefined;
     this.named = named;
     this.listener = listener;
     this.impossible = impossible;
-    this.limits = around.limits ?? impossible;
+    this.limits = context.limits ?? impossible;
     this.feedback = feedback;
     this.tap = tap;
     this.estimate = estimate;
