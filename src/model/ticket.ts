@@ -121,7 +121,10 @@ export class Ticket<out T = unknown> {
    * charge
    */
   refusal: Error | undefined = undefined;
-  /** @internal since when it waits at a gate; NaN if it does not wait */
+  /**
+   * @internal since when it waits at a gate. NaN: it does not wait. -Infinity: it is in a queue, and
+   * the gate still decides on its arrival
+   */
   waitsSince = Number.NaN;
   /**
    * @internal when the last gate before its first attempt let it pass; NaN if unknown, for example
