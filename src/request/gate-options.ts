@@ -10,7 +10,7 @@ import type { CircuitBreakerConfig } from '../policies/circuit-types.ts';
 import type { ConcurrencyConfig } from '../policies/concurrency-policy.ts';
 import type { RateLimitConfig } from '../policies/rate-limit/definition.ts';
 import { POLICIES, type PolicyConfig } from '../policies/registry.ts';
-import { type InstrumentationOptions, instrumentationResolver } from '../telemetry/telemetry.ts';
+import { type InstrumentationOptions, telemetryAdder } from '../telemetry/telemetry.ts';
 import { checkFunction, checkMethods, show } from '../util/check.ts';
 import { type Clock, checkClock, systemClock } from '../util/clock.ts';
 import { FeedbackSubject } from './feedback-subject.ts';
@@ -53,13 +53,16 @@ export function resolveCommonOptions(options: CommonOptions): CheckedOptions {
   }
   checkClock(clock);
   checkInstrumentation(options.instrumentation);
-  const instrumentation = contain(options.instrumentation);
-  const resolve = instrumentationResolver(options, instrumentation);
+  const own = {
+    feedback,
+    clock: feedback?.clock ?? clock ?? systemClock,
+    instrumentation: contain(options.instrumentation),
+  };
+  const withTelemetry = telemetryAdder(options, own);
   if (feedback !== undefined && clock !== undefined && feedback.clock !== clock) {
     throw new TypeError('`clock` must be the clock of `feedback`; leave it out');
   }
-  const own = { feedback, clock: feedback?.clock ?? clock ?? systemClock, instrumentation };
-  return { ...own, withTelemetry: () => ({ ...own, instrumentation: resolve() }) };
+  return { ...own, withTelemetry };
 }
 
 /**

@@ -137,19 +137,23 @@ export function telemetryInstrumentation(
 }
 
 /**
- * Checks the options. Returns a function that makes the instrumentation for the SDK that is
- * registered when it is called. That function returns undefined if nothing observes.
+ * Checks the options. Returns a function that adds metrics and spans of the SDK that is registered
+ * when it is called.
  *
- * @param own receives all reports, as metrics and spans do
+ * @param own its instrumentation receives all reports, as metrics and spans do; undefined: nothing
+ *   else observes
  * @throws TypeError that names a wrong option
  */
-export function instrumentationResolver(
+export function telemetryAdder<O extends { readonly instrumentation: Instrumentation | undefined }>(
   watched: InstrumentationOptions,
-  own: Instrumentation | undefined,
-): () => Instrumentation | undefined {
+  own: O,
+): () => O {
   checkInstrumentationOptions(watched);
   const { name, telemetry } = watched;
-  return () => joinInstrumentations(instrumentationOrNone(name, telemetry), own);
+  return () => {
+    const added = instrumentationOrNone(name, telemetry);
+    return { ...own, instrumentation: joinInstrumentations(added, own.instrumentation) };
+  };
 }
 
 /** The instrumentation; undefined: it is off, or making it failed, which must not stop requests. */
