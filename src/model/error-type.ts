@@ -1,5 +1,6 @@
 import { isError } from '../util/print.ts';
 import { HeadgateError } from './errors.ts';
+import type { ConnectionFailure } from './feedback.ts';
 import type { Ticket } from './ticket.ts';
 
 /** Names of errors of JavaScript, the web and SDKs that have no class of that name. */
@@ -20,14 +21,14 @@ const MOST_LAYERS = 5;
  * may hold anything, such as a prompt or a key, so only known names and codes are used.
  */
 export function errorTypeOf({ verdict }: Ticket, error: unknown): string {
-  const { kind, status } = verdict ?? {};
+  const { kind, status, connection } = verdict ?? {};
   // A failure after a successful answer has no status of its own.
   if (status !== undefined && kind !== 'ok') return String(status);
-  if (isError(error)) return typeOf(error);
+  if (isError(error)) return typeOf(error, connection);
   return error === undefined || error === null ? 'unknown' : typeof error;
 }
 
-function typeOf(error: Error): string {
+function typeOf(error: Error, connection: ConnectionFailure | undefined): string {
   try {
     // Minifiers shorten the names of classes, but not this one.
     if (error instanceof HeadgateError) return error.name;
@@ -35,6 +36,8 @@ function typeOf(error: Error): string {
     const code = systemCodeOf(error);
     if (code !== undefined) return code;
     if (KNOWN_NAMES.includes(error.name)) return error.name;
+    // Deno, Cloudflare Workers and msw give no code; Bun 1.3 and earlier gives its own.
+    if (connection !== undefined) return connection === 'refused' ? 'ECONNREFUSED' : 'ECONNRESET';
     const className = error.constructor.name;
     return CLASS_NAME.test(className) ? className : 'Error';
   } catch {

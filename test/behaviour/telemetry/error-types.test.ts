@@ -35,6 +35,17 @@ it.each([
   ['a certificate of its own', coded('DEPTH_ZERO_SELF_SIGNED_CERT'), 'DEPTH_ZERO_SELF_SIGNED_CERT'],
   ['a connection that was closed', failedFetch(coded('UND_ERR_SOCKET')), 'UND_ERR_SOCKET'],
   [
+    'a connection that Deno could not make',
+    failedFetch(
+      new Error(
+        'error sending request for url (http://x/?key=123): client error (Connect): tcp connect error: Connection refused (os error 111)',
+      ),
+    ),
+    'ECONNREFUSED',
+  ],
+  ['a connection that broke in Workers', new Error('Network connection lost.'), 'ECONNRESET'],
+  ['a connection that Bun could not make', coded('ConnectionRefused'), 'ECONNREFUSED'],
+  [
     'the first of several addresses',
     failedFetch(new AggregateError([coded('EHOSTUNREACH'), coded('ETIMEDOUT')])),
     'EHOSTUNREACH',
