@@ -53,7 +53,7 @@ const CONNECTION_CODES = [
 const TEXTS = [
   [/^error sending request .*\(Connect\): (?:tcp connect|dns) error\b/, 'ECONNREFUSED'],
   [
-    /^(?:stream has been aborted|Network connection lost\.|error reading a body from connection|(?:error sending request .*: )?(?:connection closed before message completed|connection reset|stream closed because of a broken pipe|.*\(os error (?:104|54|10054)\)))$/,
+    /^(?:stream has been aborted|Network connection lost\.|error reading a body from connection|.*\(os error (?:104|54|10054)\)|(?:error sending request .*: )?(?:connection closed before message completed|connection reset|stream closed because of a broken pipe))$/,
     'ECONNRESET',
   ],
   [/^(?:error sending request .*: )?stream error received: /, STREAM_CODE],
