@@ -64,7 +64,7 @@ describe('an API without a limit that rejects at random', () => {
     [20, 503, 0.65],
     ...(isLong
       ? ([
-          [10, 503, 0.8],
+          [10, 503, 0.78],
           [20, 429, 0.8],
           [30, 429, 0.5],
           [30, 503, 0.4],
