@@ -127,7 +127,7 @@ function isBucket(earlier: Replenishment, report: Replenishment, same: number): 
  */
 function isSliding(earlier: Replenishment, next: Replenishment, same: number): boolean {
   if (Math.abs(next.resetMs - earlier.resetMs) <= same) return true;
-  return next.used <= earlier.used && isSameEnd(earlier, next, same);
+  return next.used === earlier.used && isSameEnd(earlier, next, same);
 }
 
 function isSameEnd(earlier: Replenishment, next: Replenishment, same: number): boolean {

@@ -7,6 +7,7 @@ import {
   type ModelRequest,
   type ProviderOptions,
   type ProviderStats,
+  seededRandom,
 } from '../../../src/simulator/index.ts';
 
 const REQUEST = { inputTokens: 10, maxTokens: 10 };
@@ -95,6 +96,21 @@ describe('a provider of 10 a second is kept full, with few 429s, by default:', (
     );
     expect(figures(stats).perSecond).toBeGreaterThan(9.6);
     expect(figures(stats).perMille).toBeLessThan(10);
+  });
+
+  it.each([2, 3, 4])('a bucket of which others use a changing part, seed %i', async (seed) => {
+    const random = seededRandom(seed);
+    const parts = Array.from({ length: 12 }, () => 0.3 + 0.6 * random());
+    const capacity = (now: number) => {
+      const at = now / 30_000;
+      const [from = 0.5, to = from] = parts.slice(Math.floor(at));
+      return from + (to - from) * (at % 1);
+    };
+    const shared = { ...limit('token-bucket', 600, 60_000), burst: 100 };
+    const { accepted, rejected } = await sendAll({ limits: [shared], capacity, seed, ...told });
+    const meanPart = sum(parts.slice(0, 10)) / 10;
+    expect(accepted).toBeGreaterThan(0.95 * meanPart * 10 * SECONDS);
+    expect(rejected).toBeLessThan(3);
   });
 
   it('a server with three outages that names no wait', async () => {
