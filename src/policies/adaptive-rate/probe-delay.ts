@@ -17,6 +17,13 @@ const LATE_MS = 10_000;
  */
 const LONGEST_MS = 30_000;
 const LONGEST_INTERVALS = 4;
+/**
+ * After this many probes the multiple grows with each one, up to this factor: where the provider
+ * counts rejected requests, it accepts a large one only after a longer time.
+ */
+const EARLY_PROBES = 8;
+const INTERVALS_GROWTH = 1.05;
+const MOST_GROWN = 10;
 
 /** The gap between two probes while the provider rejects everything. */
 export class ProbeDelay {
@@ -47,7 +54,8 @@ export class ProbeDelay {
     this.rejected += 1;
     const isCheap = 0 < intervalMs && intervalMs < FEW_PART * gapMs;
     this.grown *= !isCheap ? GROWTH : gapMs < LATE_MS ? SLOW_GROWTH : LATE_GROWTH;
-    const longestMs = LONGEST_INTERVALS * Math.max(intervalMs, meanMs);
-    return Math.min(gapMs, Math.max(LONGEST_MS, longestMs));
+    const late = Math.max(0, this.rejected - EARLY_PROBES);
+    const intervals = LONGEST_INTERVALS * Math.min(MOST_GROWN, INTERVALS_GROWTH ** late);
+    return Math.min(gapMs, Math.max(LONGEST_MS, intervals * Math.max(intervalMs, meanMs)));
   }
 }

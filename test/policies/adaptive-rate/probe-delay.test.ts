@@ -24,13 +24,19 @@ describe('the gap between two probes', () => {
   });
 
   it('grows to four times the mean interval, where that is longer', () => {
-    expect(gaps(30, 0, 60_000).at(-1)).toBe(240_000);
+    expect(gaps(8, 0, 60_000).at(-1)).toBe(240_000);
+  });
+
+  it('grows further after eight probes, 5 % a probe, up to forty times the mean interval', () => {
+    const [last = 0, next = 0] = gaps(20, 0, 60_000).slice(-2);
+    expect(next / last).toBeCloseTo(1.05, 9);
+    expect(gaps(200, 0, 60_000).at(-1)).toBe(2_400_000);
   });
 
   it('grows so far by what was accepted too, where the measured rate is higher', () => {
     const probes = new ProbeDelay();
     const all = Array.from({ length: 200 }, () => probes.next(0, 1, 60_000));
-    expect(all.at(-1)).toBe(240_000);
+    expect(all.at(-1)).toBe(2_400_000);
   });
 
   it('grows more slowly while probes are few beside what is accepted', () => {
