@@ -87,10 +87,10 @@ export class NamedWait {
     if (first !== undefined && !isLater) {
       const { scale } = this;
       const ofMany = this.line.scale;
+      const next = { sentAt, ms };
       if (ofMany !== undefined) this.show(ofMany, true);
-      else if (isPair(first, { sentAt, ms }, now)) {
-        this.show((sentAt - first.sentAt) / (first.ms - ms));
-      }
+      else if (isPair(first, next, now)) this.show(scaleOf(first, next));
+      else if (fallsTooFast(first, next, now)) this.show(scaleOf(first, next), false);
       if (this.scale !== scale) this._until = now + this.corrected(ms);
     }
     if (
@@ -152,4 +152,20 @@ function isPair(earlier: Naming, later: Naming, now: number): boolean {
   // An attempt may have been delayed on its way: only a difference greater than all the elapsed
   // time shows that the waits are too long.
   return fallMs <= apartMs || fallMs > now - earlier.sentAt;
+}
+
+/**
+ * Whether the wait fell by more than all the elapsed time, however close the two attempts are. The
+ * network delay makes that scale inexact.
+ */
+function fallsTooFast(earlier: Naming, later: Naming, now: number): boolean {
+  if (isWhole(earlier.ms) && isWhole(later.ms)) return false;
+  const fallMs = earlier.ms - later.ms;
+  const elapsedMs = now - earlier.sentAt;
+  return later.sentAt > earlier.sentAt && fallMs > Math.max(LEAST_FALL_MS, elapsedMs);
+}
+
+/** The true wait as a multiple of the named one: a true wait falls by the time that passes. */
+function scaleOf(earlier: Naming, later: Naming): number {
+  return (later.sentAt - earlier.sentAt) / (earlier.ms - later.ms);
 }

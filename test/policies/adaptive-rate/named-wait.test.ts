@@ -79,6 +79,41 @@ describe('a wait that a rejection names', () => {
     expect(wait.until).toBeCloseTo(1_201 + 50 * 2.01, 6);
   });
 
+  it('that is ten times too long is corrected by attempts close together, in the second stall', () => {
+    const wait = new NamedWait();
+    wait.named(10_000, 0, 30, true);
+    wait.named(9_800, 20, 50, false);
+    expect(wait.until).toBe(10_030);
+    wait.reset();
+    wait.named(5_000, 20_000, 20_030, true);
+    wait.named(4_800, 20_020, 20_050, false);
+    expect(wait.until).toBeCloseTo(20_530, 6);
+  });
+
+  it.each([
+    ['fall at another scale', 4_600],
+    ['fall by no more than the elapsed time', 4_955],
+    ['rise', 5_200],
+  ])('is not corrected by attempts close together whose waits %s', (_, ms) => {
+    const wait = new NamedWait();
+    wait.named(10_000, 0, 30, true);
+    wait.named(9_800, 20, 50, false);
+    wait.reset();
+    wait.named(5_000, 20_000, 20_030, true);
+    wait.named(ms, 20_020, 20_050, false);
+    expect(wait.scale).toBe(1);
+  });
+
+  it('is not corrected by whole seconds that fall at attempts close together', () => {
+    const wait = new NamedWait();
+    for (const at of [0, 20_000]) {
+      wait.reset();
+      wait.named(10_000, at, at + 30, true);
+      wait.named(9_000, at + 100, at + 130, false);
+    }
+    expect(wait.scale).toBe(1);
+  });
+
   it('is no longer than the longest that is obeyed, where it is corrected', () => {
     const wait = new NamedWait(5_000);
     wait.named(3_000, 0, 0, true);
