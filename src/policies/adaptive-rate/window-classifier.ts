@@ -134,9 +134,12 @@ function isSameEnd(earlier: Replenishment, next: Replenishment, same: number): b
   return Math.abs(next.at + next.resetMs - earlier.at - earlier.resetMs) <= same;
 }
 
-/** The end of a fixed window stays, until the next window, which has less usage. */
+/**
+ * The end of a fixed window stays, until the next window, which has less usage. A sliding counter
+ * has the same ends; its usage falls within a window, too.
+ */
 function isFixed(earlier: Replenishment, next: Replenishment, same: number): boolean {
+  if (isSameEnd(earlier, next, same)) return true;
   const leftMs = earlier.resetMs - (next.at - earlier.at);
-  if (isSameEnd(earlier, next, same)) return next.used >= earlier.used;
   return leftMs <= same && next.resetMs > leftMs && next.used <= earlier.used;
 }

@@ -74,6 +74,15 @@ describe('a window, as its reports show it', () => {
     expect(watch(sliding(100, 60_000), 100, watching).kind).not.toBe('fixed');
   });
 
+  it('is fixed where its end stays while its usage falls, as that of a sliding counter', () => {
+    const found = new WindowClassifier();
+    for (let at = 1_000; at < 50_000; at += 500) {
+      const used = 600 - Math.floor(at / 1_000);
+      found.report({ limit: 600, used, resetMs: 60_000 - at, roundedMs: 5, windowMs: 60_000, at });
+    }
+    expect(found.kind).toBe('fixed');
+  });
+
   it('is not judged by four reports, nor by such as lie far apart', () => {
     const found = new WindowClassifier();
     const report = (at: number, used: number, resetMs: number) =>
