@@ -86,12 +86,12 @@ export function byteBudgetPolicyOf(
 }
 
 export const BYTE_BUDGET_OPTIONS = {
-  maxBytes: integer(0, DEFAULT_MAX_BYTES, 'bytes', 'in flight before requests wait'),
+  maxBytes: integer(0, DEFAULT_MAX_BYTES, 'bytes', 'bytes in flight above which requests wait'),
   throttledByteFactor: number(
     1,
     DEFAULT_THROTTLED_BYTE_FACTOR,
     '× size',
-    'what a request is charged in throttled mode',
+    'factor by which requests are charged more in throttled mode',
   ),
 } satisfies Record<keyof ByteBudgetConfig, Option>;
 

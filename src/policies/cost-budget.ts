@@ -176,11 +176,11 @@ function unitsIn(cost: number): number {
 const LEAST_COST = 0.01;
 
 const FIELDS = {
-  maxCost: number(LEAST_COST, 'required', 'money', 'what one window may cost'),
-  windowMs: number(1, 'required', 'ms', 'the window, which rolls'),
-  inputPrice: number(0, 0, 'money', 'of a million input tokens'),
-  cachedPrice: number(0, '`inputPrice`', 'money', 'of a million tokens read from a cache'),
-  outputPrice: number(0, 0, 'money', 'of a million output tokens'),
+  maxCost: number(LEAST_COST, 'required', 'money', 'money that one window may cost'),
+  windowMs: number(1, 'required', 'ms', 'length of the rolling window'),
+  inputPrice: number(0, 0, 'money', 'price of a million input tokens'),
+  cachedPrice: number(0, '`inputPrice`', 'money', 'price of a million tokens read from a cache'),
+  outputPrice: number(0, 0, 'money', 'price of a million output tokens'),
 } satisfies Record<keyof CostBudgetConfig, Option>;
 
 /** @throws RangeError or TypeError that names a wrong option */

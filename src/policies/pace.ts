@@ -149,9 +149,12 @@ const FIELDS = {
     0,
     DEFAULT_MAX_INTERVAL_MS,
     'ms',
-    'what doubling stops at; `intervalMs` if that is longer',
+    'longest interval, however often it doubles; `intervalMs` if that is longer',
   ),
-  jitter: upTo(1, number(0, DEFAULT_JITTER, '× interval', 'how much chance may add')),
+  jitter: upTo(
+    1,
+    number(0, DEFAULT_JITTER, '× interval', 'largest random addition to an interval'),
+  ),
 } satisfies Record<keyof PaceOptions, Option>;
 
 export const PACE: PolicyDefinition<PaceOption, Pace | undefined, PaceOption, 'interval'> = {
