@@ -200,7 +200,7 @@ export const ADAPTIVE: PolicyDefinition<
       name: 'headgate.rate.ceiling',
       unit: '{request}/s',
       meaning:
-        'what the API accepted when it last had nothing left; 0: it never had, or no rate adapts',
+        'rate that the API accepted when its limit was last used up; 0: unknown, or no rate adapts',
     },
   },
 

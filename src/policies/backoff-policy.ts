@@ -127,13 +127,13 @@ export const BACKOFF: PolicyDefinition<
     outage: {
       name: 'headgate.outage.active',
       unit: '1',
-      meaning: '1: the API cannot be reached or lets nothing in, and single probes go',
+      meaning: '1: the API cannot be reached or rejects everything, and single probes are sent',
       together: 'greatest',
     },
     suspended: {
       name: 'headgate.suspended',
       unit: '1',
-      meaning: '1: the API takes nothing for long (a long wait, a used-up quota or credit)',
+      meaning: '1: the API accepts nothing for long (a long wait, a used-up quota or credit)',
       together: 'greatest',
     },
   },

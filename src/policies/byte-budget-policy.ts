@@ -117,7 +117,7 @@ export const BYTE_BUDGET: PolicyDefinition<
     bytesUsed: {
       name: 'headgate.byte_budget.usage',
       unit: 'By',
-      meaning: 'bytes in flight, as they were charged',
+      meaning: 'charged bytes of requests in flight',
     },
     bytesLimit: {
       name: 'headgate.byte_budget.limit',

@@ -155,7 +155,7 @@ export const CONCURRENCY: PolicyDefinition<
     concurrencyLimit: {
       name: 'headgate.concurrency.limit',
       unit: '{request}',
-      meaning: 'how many may be in flight, now and in throttled mode',
+      meaning: 'most requests in flight, now and in throttled mode',
       by: 'mode',
     },
   },

@@ -188,7 +188,7 @@ export const PACE: PolicyDefinition<PaceOption, Pace | undefined, PaceOption, 'i
     interval: {
       name: 'headgate.dispatch.interval',
       unit: 's',
-      meaning: 'between two attempts, as paced now',
+      meaning: 'present interval between two attempts',
       together: 'greatest',
     },
   },

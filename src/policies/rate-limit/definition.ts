@@ -72,7 +72,7 @@ const FIELDS = {
 export const RATE_TARGET: PolicyMetric = {
   name: 'headgate.rate.target',
   unit: '{request}/s',
-  meaning: 'how many requests may be sent a second, and who says so',
+  meaning: 'requests that may be sent per second, by the source of this rate',
   by: 'source',
 };
 
@@ -115,13 +115,13 @@ export const RATE_LIMIT: PolicyDefinition<
     rateUsed: {
       name: 'headgate.rate_limit.usage',
       unit: '1',
-      meaning: 'used of the window, in its own unit',
+      meaning: 'used amount of the window, in its own unit',
       by: 'limit',
     },
     rateLimit: {
       name: 'headgate.rate_limit.limit',
       unit: '1',
-      meaning: 'what the window allows',
+      meaning: 'amount that the window allows',
       by: 'limit',
     },
   },
