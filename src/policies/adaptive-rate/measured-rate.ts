@@ -27,21 +27,21 @@ const STRAY = 2;
 export interface Cycle {
   /** When the closure before it ended. */
   readonly startedAt: number;
-  /** The closure before it ended by this much, in ms, after its last rejection. */
+  /** The time from the last rejection of that closure to its end, in ms. */
   readonly gapMs: number;
   /** Attempts that were accepted by the pace. */
   readonly accepted: number;
   /** The time with demand until the closure began, and the time of the closure, in ms. */
   readonly openMs: number;
   readonly closedMs: number;
-  /** The time without demand, and that by which the end of the closure was asked late, in ms. */
+  /** The time without demand, and the delay of the attempt that found the closure over, in ms. */
   readonly idleMs: number;
   readonly lateMs: number;
   /** The pace at which the closure began, per ms, without attempts that are rejected by chance. */
   readonly pacePerMs: number;
   /** Whether the rejections of the closure look like those of an outage. */
   readonly isOutage: boolean;
-  /** The last time at which the provider was closed, and the first at which it was open again. */
+  /** When the provider was last known to be closed, and when it was known to be open again. */
   readonly from: number;
   readonly to: number;
 }

@@ -96,7 +96,7 @@ export class RateEstimate {
   }
 
   /**
-   * The pace until the results are known that the rate is measured by anew, per ms: what was accepted
+   * The pace after a rejection, until the rate is measured anew, per ms: the rate that was accepted
    * since the last closure, or the measured rate if that is higher.
    */
   get reactionPerMs(): number {
