@@ -17,7 +17,7 @@ const DEFAULT_RATIO_WINDOW_MS = 30_000;
  */
 const DEFAULT_LEAST_REQUESTS = 20;
 
-/** @see CircuitBreaker */
+/** When a circuit breaker opens, for how long, and what closes it. */
 export interface CircuitBreakerOptions {
   /**
    * Failures in a row that open the circuit, an integer >= 1. Default 10; where `failureRatio` is
@@ -36,7 +36,10 @@ export interface CircuitBreakerOptions {
    * Default 20.
    */
   readonly leastRequests?: number;
-  /** How long it stays open, in milliseconds, a number >= 0. Default 30,000. */
+  /**
+   * How long it stays open before the first probe, in milliseconds, a number >= 0. Each failed probe
+   * doubles the time, up to five times this. Default 30,000.
+   */
   readonly openMs?: number;
   /**
    * Probes that must succeed to close it, an integer >= 1; as many may be in flight at once.

@@ -12,7 +12,7 @@ const DEFAULT_BACKOFF_RATIO = 0.9;
 /** How long samples are gathered for one adjustment (Netflix, WindowedLimit: 1 s). */
 const DEFAULT_SAMPLE_WINDOW_MS = 1_000;
 
-/** @see Gradient */
+/** How the concurrency follows the latency (`adaptive: 'latency'`). */
 export interface GradientOptions {
   /** The greatest limit, an integer >= 1. */
   readonly maxLimit: number;

@@ -13,7 +13,7 @@ import type { Policy, PolicyDefinition, RequestCost } from './policy.ts';
 /** The greatest share of the interval that jitter may add. */
 const DEFAULT_JITTER = 0.5;
 
-/** @see Pace */
+/** The least time between two dispatches, and its random part. */
 export interface PaceOptions extends IntervalOptions {
   /**
    * The greatest jitter, as a share of the interval: a number from 0 to 1. Default 0.5, up to half
