@@ -2,7 +2,7 @@
 
 export { StoreProtocolError } from './fleet/shared-store.ts';
 export type { AcquireOptions } from './limiter/acquire-options.ts';
-export type { Task } from './limiter/call-request.ts';
+export type { Task } from './limiter/calls.ts';
 export type { Circuit, Isolation } from './limiter/circuit.ts';
 export { createLimiterGroup, type LimiterGroup } from './limiter/group.ts';
 export type { GroupEvent } from './limiter/group-events.ts';

@@ -32,9 +32,9 @@ const OPTIONS = {
   'base-url': { type: 'string', value: 'URL', help: 'an OpenAI-compatible server instead' },
   model: { type: 'string', value: 'NAME', help: 'which model to ask (gpt-4o-mini)' },
   limit: { type: 'string', value: 'N', help: 'send the first N prompts only' },
-  concurrency: { type: 'string', value: 'N', help: 'requests in flight at the most (64)' },
-  rpm: { type: 'string', value: 'N', help: 'requests a minute at the most (no limit)' },
-  tpm: { type: 'string', value: 'N', help: 'tokens a minute at the most (no limit)' },
+  concurrency: { type: 'string', value: 'N', help: 'most requests in flight (64)' },
+  rpm: { type: 'string', value: 'N', help: 'most requests a minute (no limit)' },
+  tpm: { type: 'string', value: 'N', help: 'most tokens a minute (no limit)' },
   adaptive: { type: 'string', value: 'WHAT', help: 'rate, latency, failures, or off (rate)' },
   config: { type: 'string', value: 'FILE', help: "JSON: the options of headgate's limiter" },
   seed: { type: 'string', value: 'N', help: 'of everything that happens by chance (1)' },
@@ -67,21 +67,22 @@ HEADGATE_ADAPTIVE=false, HEADGATE_CIRCUIT_BREAKER=true, HEADGATE_PACE_INTERVAL_M
 path of the option in upper case. A minute of the simulated provider lasts 3 seconds, for --rpm,
 --tpm and --adaptive failures too; it takes 36 requests in it.
 
-What adapts: the rate, to what the provider's headers and 429s tell (rate), or the requests in
-flight, to slower answers (latency) or to failures (failures). With --adaptive off a 429 holds all
-back.
+--adaptive rate adapts the rate to the provider's headers and 429s; latency adapts the requests in
+flight to slower answers, failures adapts them to failures. With off, a 429 stops all requests for a
+time.
 
 The key of the server is read from OPENAI_API_KEY. The report goes to standard output, all else
 to standard error; \`npm run --silent start:watched\` keeps npm from writing there too.
 
 Metrics are at http://127.0.0.1:9464/metrics while it runs, and with --hold at all addresses of this
-machine, for a Prometheus in a container. OTEL_EXPORTER_OTLP_ENDPOINT names who takes traces and
-metrics; the other OTEL_* variables (OTEL_EXPORTER_PROMETHEUS_HOST, OTEL_EXPORTER_PROMETHEUS_PORT,
-OTEL_SDK_DISABLED=true ...) mean what they do everywhere.
+machine, for a Prometheus in a container. Traces and metrics are sent to
+OTEL_EXPORTER_OTLP_ENDPOINT; the other OTEL_* variables (OTEL_EXPORTER_PROMETHEUS_HOST,
+OTEL_EXPORTER_PROMETHEUS_PORT, OTEL_SDK_DISABLED=true ...) have their usual meaning.
 
-An error that would meet every request (a refused key, a used-up quota, nobody at the address) ends
-the run early; any other fails its own request. Ctrl-C sends nothing more, waits up to 5 s for what
-is in flight, and reports; a second one ends at once.
+An error that every request would meet (a refused key, a used-up quota, no server at the address)
+ends the run early; any other error fails its own request. After Ctrl-C nothing more is sent, and
+the report comes when all requests in flight have ended, after 5 s at the latest. A second Ctrl-C
+ends the run at once.
 
 exit code: 0 all succeeded; 1 some failed, or a file could not be read or written; 2 wrong options,
 variables or --config; 130 Ctrl-C; 143 SIGTERM

@@ -1,7 +1,7 @@
 /** Middleware for the Vercel AI SDK, versions 5 to 7. It imports nothing from `ai`. */
 
 import { type AcquireOptions, checkAcquireOptions } from '../limiter/acquire-options.ts';
-import type { Task } from '../limiter/call-request.ts';
+import type { Task } from '../limiter/calls.ts';
 import { endWith } from '../limiter/fetch.ts';
 import { heldParts } from '../limiter/held-body.ts';
 import type { Limiter } from '../limiter/limiter.ts';

@@ -27,7 +27,7 @@ export interface AcquireOptions {
    * It includes the wait; for `acquire` it bounds the wait alone. Default, and Infinity: no bound.
    */
   readonly timeoutMs?: number;
-  /** Ends the wait, or abandons the running call. */
+  /** Its abort ends the wait, or abandons the running call. Default: no signal. */
   readonly signal?: AbortSignal;
 }
 

@@ -2,7 +2,7 @@ import type { AttemptContext, AttemptTail } from '../request/attempt-context.ts'
 import type { Clock } from '../util/clock.ts';
 import { AbortSubscription } from './abort-subscription.ts';
 import type { AcquireOptions } from './acquire-options.ts';
-import type { Task } from './call-request.ts';
+import type { Task } from './calls.ts';
 import type { Body, BodyHolder } from './held-body.ts';
 import { heldResponse } from './held-response.ts';
 

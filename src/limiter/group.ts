@@ -18,7 +18,7 @@ import {
 import { checkFunction, checkKeys, checkNumber, checkOwner, show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 import type { AcquireOptions } from './acquire-options.ts';
-import type { Task } from './call-request.ts';
+import type { Task } from './calls.ts';
 import { type GroupEvent, GroupEvents } from './group-events.ts';
 import { GROUP_KEYS, type LimiterGroupOptions } from './group-options.ts';
 import { GroupStore } from './group-store.ts';

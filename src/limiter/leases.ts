@@ -4,8 +4,7 @@ import { CircuitOpenError } from '../policies/circuit-types.ts';
 import { RateLimitExceededError } from '../policies/rate-limit/rate-limit.ts';
 import { withTimeout } from './abort-subscription.ts';
 import type { AcquireOptions } from './acquire-options.ts';
-import { type CallOptions, CallRequest, type CallTask } from './call-request.ts';
-import type { Calls } from './calls.ts';
+import { type CallOptions, CallRequest, type Calls, type CallTask } from './calls.ts';
 import { Lease, type LeaseTerms } from './lease.ts';
 
 /** Makes the lease of a ticket that has passed the gate, and counts as sent from now on. */
@@ -36,7 +35,7 @@ class LeaseRequest extends CallRequest {
     this.grant(leaseOf(ticket, this.options.pipeline.dispatch));
   }
 
-  protected override reject(reason: unknown): void {
+  override reject(reason: unknown): void {
     this.refuse(reason);
   }
 }

@@ -9,13 +9,17 @@ import { checkFunction, checkInteger, checkKeys, show } from '../util/check.ts';
 /** Sends one value of `limiter.map`. Called for each attempt. */
 export type MapTask<T, R> = (value: T, context: AttemptContext) => R | PromiseLike<R>;
 
+/** Options of `limiter.map`. */
 export interface MapOptions<T> extends RequestOptions<T> {
   /** Whether requests that fail are results, too: each is an `Outcome` then. Default false. */
   readonly outcomes?: boolean;
-  /** Its abort ends the reading, and abandons all waiting and running requests. */
+  /**
+   * Its abort ends the reading, and abandons all waiting and running requests. Default: no signal.
+   */
   readonly signal?: AbortSignal;
 }
 
+/** Options of `group.map`. */
 export interface GroupMapOptions<T> extends MapOptions<T> {
   /**
    * The greatest number of values that are read and wait for the limits of their keys, an integer

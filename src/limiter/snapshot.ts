@@ -32,7 +32,9 @@ export interface PauseSnapshot {
  * undefined.
  */
 export interface LimiterSnapshot extends PolicySnapshots {
+  /** Whether the limiter sends requests, and if not, why. */
   readonly state: LimiterState;
+  /** How the provider is seen now. */
   readonly mode: Mode;
   /** Undefined if it is not paused. */
   readonly paused: PauseSnapshot | undefined;
@@ -57,6 +59,7 @@ export interface LimiterSnapshot extends PolicySnapshots {
   readonly ended: Counts;
   /** Requests that found the queue full, or were given up for newcomers. */
   readonly dropped: number;
+  /** The progress of all requests. */
   readonly progress: LimiterProgress;
   /** The upper bound of the concurrency limit; the present limit is `concurrency.limit`. */
   readonly maxConcurrency: number;
@@ -66,8 +69,9 @@ export interface LimiterSnapshot extends PolicySnapshots {
   readonly failures: number;
   /** The present interval between two dispatches, without jitter; 0 without a pace. */
   readonly intervalMs: number;
-  /** The usage of the limit with the name `tokens`. */
+  /** The used amount of the limit with the name `tokens`; undefined: there is no such limit. */
   readonly tokensUsed: number | undefined;
+  /** The amount of that limit that a request sent now may use. */
   readonly tokensRemaining: number | undefined;
   /** Its state among the workers of its key; undefined without `shared`. */
   readonly fleet: FleetSnapshot | undefined;

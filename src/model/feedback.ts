@@ -1,8 +1,7 @@
 import { print } from '../util/print.ts';
 
-/** The kinds of results of an attempt, as far as the provider is concerned. */
-
 /**
+ * What the result of an attempt says about the provider:
  * - `ok`: it answered;
  * - `throttled`: we send too much (429);
  * - `overloaded`: it lacks capacity for all its clients (503, 529);
@@ -14,6 +13,8 @@ export type FeedbackKind = (typeof FEEDBACK_KINDS)[number];
 export const FEEDBACK_KINDS = ['ok', 'throttled', 'overloaded', 'failed', 'fatal'] as const;
 
 /**
+ * How a provider is seen now:
+ * - `normal`: neither of the others;
  * - `throttled`: the provider has asked lately to slow down;
  * - `outage`: it cannot be reached, or an adaptive rate finds that it rejects everything; single
  *   probes are sent.
@@ -50,7 +51,9 @@ export interface ReportedLimit {
   readonly windowMs?: number;
 }
 
+/** The result of an attempt, as a `FeedbackSubject` takes and emits it. */
 export interface Feedback {
+  /** What it says about the provider. */
   readonly kind: FeedbackKind;
   /** The wait that the provider asks for, in ms. Values other than numbers > 0 are ignored. */
   readonly retryAfterMs?: number;
@@ -83,12 +86,14 @@ export type ConnectionFailure = 'refused' | 'broken';
 
 /** The meaning of an error or a response. */
 export interface Verdict {
+  /** What it says about the provider. */
   readonly kind: FeedbackKind;
   /**
    * Whether sending the same request again may help. Default: true for `throttled` and
    * `overloaded`.
    */
   readonly retry?: boolean;
+  /** The wait that the provider asks for, in ms; undefined: it names none. */
   readonly retryAfterMs?: number;
   /**
    * The limit that was hit, if the provider names it: a {@link LimitUnit}, or the provider's own
@@ -96,6 +101,7 @@ export interface Verdict {
    * ends, so a slower rate does not help.
    */
   readonly limit?: string;
+  /** Response headers, names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The provider's limits, as the answer reports them. */
   readonly limits?: readonly ReportedLimit[];

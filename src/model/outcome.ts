@@ -52,7 +52,9 @@ export interface RequestStats {
   readonly waits: Readonly<Partial<Record<GateKind, GateWait>>>;
   /** Calls to the API; 0 if none was made. */
   readonly attempts: number;
+  /** Its size, as given or estimated. */
   readonly bytes: number;
+  /** Its tokens, as given or estimated. */
   readonly tokens: number;
   /** Milliseconds from arrival until these figures were taken. */
   readonly durationMs: number;

@@ -15,6 +15,7 @@ const DEFAULT_MAX_ITEMS = 1024;
 /** The default of `maxBytes`. */
 const DEFAULT_MAX_CHUNK_BYTES = 5_000_000;
 
+/** Options of `chunkBy`. */
 export interface ChunkOptions extends ObservedOptions {
   /** The greatest number of items in a chunk. Default 1024. */
   readonly maxItems?: number;

@@ -62,6 +62,7 @@ class DispatchSubscriber<T, R> extends ResultSubscriber<T, R> {
   }
 }
 
+/** Options of `dispatch`. */
 export interface DispatchOptions extends RetryOptions, ResultOptions, CommonOptions {}
 
 const KEYS = [...RETRY_KEYS, ...RESULT_KEYS, ...COMMON_KEYS] as const;

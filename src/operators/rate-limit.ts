@@ -12,8 +12,9 @@ import { checkBoolean, checkChoice, checkFunction } from '../util/check.ts';
 
 const KEYS = ['limits', 'onLimit', 'refundRejected', 'costs'] as const;
 
-/** @see rateLimit */
+/** Options of the operator `rateLimit`. */
 export interface RateLimitOperatorOptions<T> extends RateLimitOptions, PolicyOperatorOptions {
+  /** The limits by name. */
   readonly limits: NonNullable<RateLimitOptions['limits']>;
   /** The costs of a request by limit. Limits without a given cost use the default. */
   readonly costs?: (value: T) => Amounts;

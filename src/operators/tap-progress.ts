@@ -7,6 +7,7 @@ import { type Clock, checkClock, systemClock } from '../util/clock.ts';
 /** The default of `everyMs`. */
 const DEFAULT_EVERY_MS = 1_000;
 
+/** Options of `tapProgress`. */
 export interface TapProgressOptions extends ProgressOptions {
   /** The least time between two reports without a milestone, in ms, >= 0. Default 1000. */
   readonly everyMs?: number;

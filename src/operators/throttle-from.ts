@@ -7,6 +7,7 @@ import type { PullSource } from '../request/pull-iterator.ts';
 import type { Emitted, Project, ProjectOutput } from '../request/send-options.ts';
 import { type ThrottleOptions, throttle } from './throttle.ts';
 
+/** Options of `throttleFrom`. */
 export interface ThrottleFromOptions<T = unknown> extends ThrottleOptions<T>, PullOptions {}
 
 /**

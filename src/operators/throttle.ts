@@ -24,6 +24,7 @@ import {
 import { TicketFactory } from '../request/ticket-factory.ts';
 import { checkFunction, checkKeys } from '../util/check.ts';
 
+/** Options of `throttle`: all limits, retries, and the form of the results. */
 export interface ThrottleOptions<T = unknown>
   extends GateOptions,
     RetryOptions,

@@ -74,21 +74,25 @@ export interface LimiterLayer extends PolicyLayer, RequestConfig {}
 
 /** The options of {@link RequestConfig}. */
 export const REQUEST_OPTIONS = {
-  maxQueue: orInfinity(integer(0, 'no bound', 'requests', 'that may wait')),
-  overflow: word(['error', 'drop-oldest', 'drop-newest'], 'error', 'who goes when one more comes'),
+  maxQueue: orInfinity(integer(0, 'no bound', 'requests', 'most requests that wait')),
+  overflow: word(
+    ['error', 'drop-oldest', 'drop-newest'],
+    'error',
+    'which request is given up when the queue is full',
+  ),
   waitTimeoutMs: orInfinity(
     number(1, 'off', 'ms', 'how long a request may wait for its first attempt'),
   ),
-  agingMs: number(1, DEFAULT_AGING_MS, 'ms', 'waiting that makes up for one step of priority'),
+  agingMs: number(1, DEFAULT_AGING_MS, 'ms', 'waiting time that makes up for one step of priority'),
   maxAttempts: orInfinity(
-    integer(1, 'no bound', 'attempts', 'a request, failed connections aside'),
+    integer(1, 'no bound', 'attempts', 'most attempts of a request, without failed connections'),
   ),
   failedAttempts: orInfinity(
     integer(
       1,
       DEFAULT_FAILED_ATTEMPTS,
       'attempts',
-      'a request that meets 408, 409, a 5xx but 503 and 529, or a timeout',
+      'most attempts that fail with 408, 409, a timeout, or a 5xx other than 503 and 529',
     ),
   ),
   attemptTimeoutMs: orInfinity(
@@ -97,10 +101,10 @@ export const REQUEST_OPTIONS = {
   deadlineMs: orInfinity(
     number(1, 'off', 'ms', 'how long a request may take, from its arrival to its result'),
   ),
-  total: integer(0, 'unknown', 'requests', 'how many there will be, for progress and ETA'),
+  total: integer(0, 'unknown', 'requests', 'expected number of requests, for progress and ETA'),
   milestonePercent: upTo(
     100,
-    integer(1, DEFAULT_MILESTONE_PERCENT, '%', 'between two milestones of progress'),
+    integer(1, DEFAULT_MILESTONE_PERCENT, '%', 'progress between two milestones'),
   ),
 } satisfies Record<keyof RequestConfig, Option>;
 

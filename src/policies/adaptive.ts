@@ -81,13 +81,13 @@ const COMMON = {
   strategy: word(
     STRATEGIES,
     'required',
-    'what adapts: the rate, or the concurrency to latency or to failures',
+    'adapts the rate, or the concurrency to latency or to failures',
   ),
   initialLimit: integer(
     1,
     `${START_AT_ONCE}, or \`concurrency\` with \`limits\` (rate), \`concurrency\` (failures), ${DEFAULT_GRADIENT_INITIAL_LIMIT} (latency)`,
     'requests',
-    'the limit at first, up to `concurrency`',
+    'first limit, up to `concurrency`',
   ),
 };
 
@@ -96,7 +96,7 @@ const RATE = {
     LEAST_PER_SECOND,
     'unknown',
     'requests/s',
-    'rate: the rate to begin with, as it was learned before',
+    'rate: first rate, for example one that was learned before',
   ),
 };
 
@@ -126,7 +126,7 @@ export const ADAPTIVE: PolicyDefinition<
       alone: word(
         [...STRATEGIES, false],
         'rate',
-        'adapts the rate, from the first 429 or told limit on, or the concurrency',
+        'adapts the rate from the first 429 or reported limit on, or the concurrency',
       ),
       aloneIs: 'strategy',
       required: ['strategy'],
@@ -200,7 +200,7 @@ export const ADAPTIVE: PolicyDefinition<
       name: 'headgate.rate.ceiling',
       unit: '{request}/s',
       meaning:
-        'what the API accepted when it last had nothing left; 0: it never had, or no rate adapts',
+        'rate that the API accepted when its limit was last used up; 0: unknown, or no rate adapts',
     },
   },
 

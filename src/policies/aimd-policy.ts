@@ -88,11 +88,16 @@ export const AIMD_FIELDS = {
     'ms',
     'failures: how long a failure counts',
   ),
-  coolingMs: number(1, DEFAULT_COOLING_MS, 'ms', 'failures: between two steps back up'),
+  coolingMs: number(
+    1,
+    DEFAULT_COOLING_MS,
+    'ms',
+    'failures: time between two increases of the limit',
+  ),
   ceilingResetFactor: number(
     0,
     DEFAULT_CEILING_RESET_FACTOR,
     '× `coolingMs`',
-    'failures: time without failure that lifts the ceiling',
+    'failures: time without failure after which the ceiling is lifted',
   ),
 } satisfies Partial<Record<keyof AimdOptions, Option>>;

@@ -27,7 +27,7 @@ export const DEFAULT_COOLING_MS = 60_000;
 /** Cooling periods without failure after which the ceiling is lifted. */
 export const DEFAULT_CEILING_RESET_FACTOR = 5;
 
-/** @see Aimd */
+/** How the concurrency follows failures (`adaptive: 'failures'`). */
 export interface AimdOptions {
   /** The greatest limit, an integer >= 1. */
   readonly maxLimit: number;

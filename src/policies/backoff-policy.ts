@@ -58,15 +58,24 @@ export interface BackoffOption {
 }
 
 const FIELDS = {
-  backoffMs: integer(1, DEFAULT_BACKOFF_MS, 'ms', 'wait after a 429 that names none'),
-  largeBackoffMs: integer(1, DEFAULT_LARGE_BACKOFF_MS, 'ms', 'the same, above 128 KiB'),
+  backoffMs: integer(1, DEFAULT_BACKOFF_MS, 'ms', 'wait after a 429 that names no wait'),
+  largeBackoffMs: integer(
+    1,
+    DEFAULT_LARGE_BACKOFF_MS,
+    'ms',
+    'the same for a request above 128 KiB',
+  ),
   throttledForMs: number(
     0,
     DEFAULT_THROTTLED_FOR_MS,
     'ms',
-    'throttled mode outlasts the backoff by this',
+    'time that throttled mode lasts after the backoff',
   ),
-  reopen: word(['probe', 'all'], 'probe', 'who goes first after a backoff: one, or all at once'),
+  reopen: word(
+    ['probe', 'all'],
+    'probe',
+    'whether one request is sent first after a backoff, or all at once',
+  ),
 } satisfies Record<keyof BackoffConfig, Option>;
 
 /** Options of long waits and outages. */
@@ -80,10 +89,15 @@ const PROVIDER_FIELDS = {
   onLongWait: word(
     ['fail', 'wait'],
     'fail',
-    'what all requests do when the provider asks for a longer one',
+    'whether all requests fail or wait if the provider asks for a longer wait',
   ),
   outageMs: orInfinity(
-    number(0, DEFAULT_OUTAGE_MS, 'ms', 'how long a provider that cannot be reached is waited for'),
+    number(
+      0,
+      DEFAULT_OUTAGE_MS,
+      'ms',
+      'how long requests wait for a provider that cannot be reached',
+    ),
   ),
 } satisfies Record<Exclude<keyof BackoffOption, 'backoff'>, Option>;
 
@@ -113,13 +127,13 @@ export const BACKOFF: PolicyDefinition<
     outage: {
       name: 'headgate.outage.active',
       unit: '1',
-      meaning: '1: the API cannot be reached or lets nothing in, and single probes go',
+      meaning: '1: the API cannot be reached or rejects everything, and single probes are sent',
       together: 'greatest',
     },
     suspended: {
       name: 'headgate.suspended',
       unit: '1',
-      meaning: '1: the API takes nothing for long (a long wait, a used-up quota or credit)',
+      meaning: '1: the API accepts nothing for long (a long wait, a used-up quota or credit)',
       together: 'greatest',
     },
   },

@@ -86,12 +86,12 @@ export function byteBudgetPolicyOf(
 }
 
 export const BYTE_BUDGET_OPTIONS = {
-  maxBytes: integer(0, DEFAULT_MAX_BYTES, 'bytes', 'in flight before requests wait'),
+  maxBytes: integer(0, DEFAULT_MAX_BYTES, 'bytes', 'bytes in flight above which requests wait'),
   throttledByteFactor: number(
     1,
     DEFAULT_THROTTLED_BYTE_FACTOR,
     '× size',
-    'what a request is charged in throttled mode',
+    'factor by which requests are charged more in throttled mode',
   ),
 } satisfies Record<keyof ByteBudgetConfig, Option>;
 
@@ -117,7 +117,7 @@ export const BYTE_BUDGET: PolicyDefinition<
     bytesUsed: {
       name: 'headgate.byte_budget.usage',
       unit: 'By',
-      meaning: 'bytes in flight, as they were charged',
+      meaning: 'charged bytes of requests in flight',
     },
     bytesLimit: {
       name: 'headgate.byte_budget.limit',

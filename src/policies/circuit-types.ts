@@ -17,7 +17,7 @@ const DEFAULT_RATIO_WINDOW_MS = 30_000;
  */
 const DEFAULT_LEAST_REQUESTS = 20;
 
-/** @see CircuitBreaker */
+/** When a circuit breaker opens, for how long, and what closes it. */
 export interface CircuitBreakerOptions {
   /**
    * Failures in a row that open the circuit, an integer >= 1. Default 10; where `failureRatio` is
@@ -36,7 +36,10 @@ export interface CircuitBreakerOptions {
    * Default 20.
    */
   readonly leastRequests?: number;
-  /** How long it stays open, in milliseconds, a number >= 0. Default 30,000. */
+  /**
+   * How long it stays open before the first probe, in milliseconds, a number >= 0. Each failed probe
+   * doubles the time, up to five times this. Default 30,000.
+   */
   readonly openMs?: number;
   /**
    * Probes that must succeed to close it, an integer >= 1; as many may be in flight at once.
@@ -63,30 +66,30 @@ export const CIRCUIT_FIELDS = {
     1,
     DEFAULT_CONSECUTIVE_FAILURES,
     'requests',
-    'failures in a row that open the circuit; off where `failureRatio` is given alone',
+    'consecutive failures that open the circuit; off if only `failureRatio` is given',
   ),
   failureRatio: upTo(
     1,
-    number(0, 'off', '× requests', 'the part of failures among the last requests that opens it'),
+    number(0, 'off', '× requests', 'share of failures among the last requests that opens it'),
   ),
-  windowMs: number(1, DEFAULT_RATIO_WINDOW_MS, 'ms', 'over how long `failureRatio` is counted'),
+  windowMs: number(1, DEFAULT_RATIO_WINDOW_MS, 'ms', 'window in which `failureRatio` is measured'),
   leastRequests: integer(
     1,
     DEFAULT_LEAST_REQUESTS,
     'requests',
-    'that must have ended in it before `failureRatio` counts',
+    'fewest ended requests in the window for which `failureRatio` counts',
   ),
-  openMs: number(0, DEFAULT_OPEN_MS, 'ms', 'how long it stays open at first'),
+  openMs: number(0, DEFAULT_OPEN_MS, 'ms', 'time that it stays open at first'),
   halfOpenProbes: integer(
     1,
     DEFAULT_HALF_OPEN_PROBES,
     'requests',
-    'probes that have to go well to close it',
+    'successful probes that close it',
   ),
   onOpen: word(
     ['fail', 'wait'],
     'wait (streams), fail (calls)',
-    'what requests do while it is open',
+    'whether requests wait or fail while it is open',
   ),
 } satisfies Record<keyof CircuitBreakerConfig, Option>;
 

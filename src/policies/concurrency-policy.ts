@@ -121,12 +121,12 @@ export function concurrencyPolicyOf(
 }
 
 export const CONCURRENCY_OPTIONS = {
-  concurrency: integer(1, DEFAULT_CONCURRENCY, 'requests', 'in flight at the most'),
+  concurrency: integer(1, DEFAULT_CONCURRENCY, 'requests', 'most requests in flight'),
   throttledConcurrency: integer(
     1,
     DEFAULT_THROTTLED_CONCURRENCY,
     'requests',
-    'the same for those admitted in throttled mode',
+    'the same for requests that were admitted in throttled mode',
   ),
 } satisfies Record<keyof ConcurrencyConfig, Option>;
 
@@ -155,7 +155,7 @@ export const CONCURRENCY: PolicyDefinition<
     concurrencyLimit: {
       name: 'headgate.concurrency.limit',
       unit: '{request}',
-      meaning: 'how many may be in flight, now and in throttled mode',
+      meaning: 'most requests in flight, now and in throttled mode',
       by: 'mode',
     },
   },

@@ -1,6 +1,6 @@
 import { isRejection } from '../model/feedback.ts';
-import type { Amounts } from '../model/ticket.ts';
 import { checkNumber } from '../util/check.ts';
+import { CostEstimate } from './cost-estimate.ts';
 import { checkOptions, number, type Option } from './option.ts';
 import {
   type CompletedAttempt,
@@ -14,13 +14,8 @@ import { waitUntil } from './rate-limit/limit-state.ts';
 import { CostAboveLimitError } from './rate-limit/rate-limit.ts';
 import { SlidingWindow } from './rate-limit/windows.ts';
 
-/** Output tokens that a request is expected to have while no answer is known. */
-const FIRST_OUTPUT_TOKENS = 1_000;
-/** The least weight of a new answer in the mean cost of answers beyond their input. */
-const SMOOTHING = 0.1;
 /** Money is counted in whole billionths, so that sums of it are exact. */
 const UNITS = 1e9;
-const MILLION = 1e6;
 
 /** How much money requests may cost. */
 export interface CostBudgetConfig {
@@ -79,31 +74,24 @@ interface Reserved {
  * that time and may cause a debt, during which no request passes. A lower cost is given back at the
  * time of the charge. So a window exceeds the budget at most by the amount by which the estimates
  * of requests in flight were too low.
- *
- * The estimate is the request's `costs.cost`; else the price of its tokens, plus the mean price of
- * the output of the last answers.
  */
 export class CostBudget implements Policy<Reserved> {
   #options: CostBudgetConfig;
   readonly #window: SlidingWindow;
+  readonly #estimate: CostEstimate;
   #now = Number.NEGATIVE_INFINITY;
-  /** The mean cost of an answer beyond its estimated input. */
-  #outputCost: number;
-  /** The number of answers in that mean. */
-  #answers = 0;
 
   /** @throws RangeError or TypeError that names a wrong option */
   constructor(options: CostBudgetConfig) {
     checkCostBudget(options);
     this.#options = options;
     this.#window = new SlidingWindow(sizeOf(options));
-    this.#outputCost = (FIRST_OUTPUT_TOKENS * (options.outputPrice ?? 0)) / MILLION;
+    this.#estimate = new CostEstimate(options);
   }
 
   /** Whether the prices determine the cost of an answer, so that its usage must be read. */
   get readsUsage(): boolean {
-    const { inputPrice, cachedPrice, outputPrice } = this.#options;
-    return inputPrice !== undefined || cachedPrice !== undefined || outputPrice !== undefined;
+    return this.#estimate.hasPrices;
   }
 
   wait(request: RequestCost, now: number): number {
@@ -117,7 +105,7 @@ export class CostBudget implements Policy<Reserved> {
 
   /** The error of a request that no wait is enough for; undefined if a wait is enough. */
   impossible(request: RequestCost): CostAboveLimitError | undefined {
-    const cost = request.costs?.cost ?? this.#inputCostOf(request);
+    const cost = this.#estimate.leastOf(request);
     const { maxCost } = this.#options;
     return cost > maxCost ? new CostAboveLimitError('costBudget', cost, maxCost) : undefined;
   }
@@ -127,7 +115,7 @@ export class CostBudget implements Policy<Reserved> {
     const amount = this.#unitsOf(request);
     const at = this.#timeAt(now);
     const mark = amount > 0 ? this.#window.charge(amount, at) : -1;
-    return { amount, mark, inputCost: this.#inputCostOf(request) };
+    return { amount, mark, inputCost: this.#estimate.inputCostOf(request) };
   }
 
   /**
@@ -135,11 +123,11 @@ export class CostBudget implements Policy<Reserved> {
    */
   giveBack({ amount, mark, inputCost }: Reserved, completed: CompletedAttempt, time: Time): void {
     const { isSent, verdict, usage } = completed;
-    const cost = usage === undefined ? undefined : this.#costOf(usage);
+    const cost = usage === undefined ? undefined : this.#estimate.costOf(usage);
     const isRejected = verdict !== undefined && isRejection(verdict);
     if (cost === undefined && isSent && !isRejected) return;
     const actual = unitsIn(cost ?? 0);
-    if (cost !== undefined) this.#learn(cost - inputCost);
+    if (cost !== undefined) this.#estimate.learn(cost - inputCost);
     if (actual > amount) this.#window.charge(actual - amount, this.#timeAt(time.now()));
     else if (actual < amount && mark >= 0) this.#window.giveBack(amount - actual, mark);
   }
@@ -160,40 +148,13 @@ export class CostBudget implements Policy<Reserved> {
   /** Continues with other checked options. The spent amount stays. */
   configure(options: CostBudgetConfig, now: number): void {
     this.#options = options;
+    this.#estimate.configure(options);
     this.#window.resize(sizeOf(options), this.#timeAt(now));
   }
 
-  /** The recorded cost, or the cost by usage and prices; undefined if neither is known. */
-  #costOf(usage: Amounts): number | undefined {
-    if (usage.cost !== undefined) return usage.cost;
-    const { inputTokens, outputTokens, cachedTokens = 0 } = usage;
-    if (!this.readsUsage || (inputTokens === undefined && outputTokens === undefined)) {
-      return undefined;
-    }
-    const { inputPrice = 0, cachedPrice = inputPrice, outputPrice = 0 } = this.#options;
-    const input = (inputTokens ?? 0) * inputPrice + cachedTokens * cachedPrice;
-    return (input + (outputTokens ?? 0) * outputPrice) / MILLION;
-  }
-
-  #inputCostOf({ tokens }: RequestCost): number {
-    const { inputPrice = 0 } = this.#options;
-    return inputPrice === 0 ? 0 : (tokens * inputPrice) / MILLION;
-  }
-
-  /**
-   * The estimate, in billionths. The mean output cost of earlier answers never raises it above the
-   * budget.
-   */
+  /** The estimate, in billionths. */
   #unitsOf(request: RequestCost): number {
-    const given = request.costs?.cost;
-    if (given !== undefined) return unitsIn(given);
-    return unitsIn(Math.min(this.#options.maxCost, this.#inputCostOf(request) + this.#outputCost));
-  }
-
-  #learn(outputCost: number): void {
-    this.#answers += 1;
-    const weight = Math.max(SMOOTHING, 1 / this.#answers);
-    this.#outputCost = Math.max(0, this.#outputCost + weight * (outputCost - this.#outputCost));
+    return unitsIn(this.#estimate.expectedOf(request, this.#options.maxCost));
   }
 
   /** A clock that runs backwards is taken to stand still until it has caught up. */
@@ -215,11 +176,11 @@ function unitsIn(cost: number): number {
 const LEAST_COST = 0.01;
 
 const FIELDS = {
-  maxCost: number(LEAST_COST, 'required', 'money', 'what one window may cost'),
-  windowMs: number(1, 'required', 'ms', 'the window, which rolls'),
-  inputPrice: number(0, 0, 'money', 'of a million input tokens'),
-  cachedPrice: number(0, '`inputPrice`', 'money', 'of a million tokens read from a cache'),
-  outputPrice: number(0, 0, 'money', 'of a million output tokens'),
+  maxCost: number(LEAST_COST, 'required', 'money', 'money that one window may cost'),
+  windowMs: number(1, 'required', 'ms', 'length of the rolling window'),
+  inputPrice: number(0, 0, 'money', 'price of a million input tokens'),
+  cachedPrice: number(0, '`inputPrice`', 'money', 'price of a million tokens read from a cache'),
+  outputPrice: number(0, 0, 'money', 'price of a million output tokens'),
 } satisfies Record<keyof CostBudgetConfig, Option>;
 
 /** @throws RangeError or TypeError that names a wrong option */

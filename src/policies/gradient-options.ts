@@ -12,7 +12,7 @@ const DEFAULT_BACKOFF_RATIO = 0.9;
 /** How long samples are gathered for one adjustment (Netflix, WindowedLimit: 1 s). */
 const DEFAULT_SAMPLE_WINDOW_MS = 1_000;
 
-/** @see Gradient */
+/** How the concurrency follows the latency (`adaptive: 'latency'`). */
 export interface GradientOptions {
   /** The greatest limit, an integer >= 1. */
   readonly maxLimit: number;
@@ -48,19 +48,43 @@ export const GRADIENT_FIELDS = {
     1,
     DEFAULT_LATENCY_TOLERANCE,
     '× latency',
-    'latency: growth that is no sign of queueing',
+    'latency: growth of the latency that is tolerated',
   ),
   smoothing: upTo(
     1,
-    number(0, DEFAULT_SMOOTHING, 'part', 'latency: of the way to a new limit gone at once'),
+    number(
+      0,
+      DEFAULT_SMOOTHING,
+      'part',
+      'latency: share of the step to a new limit that is made at once',
+    ),
   ),
   backoffRatio: upTo(
     1,
-    number(0, DEFAULT_BACKOFF_RATIO, 'part', 'latency: of the limit left after a drop'),
+    number(
+      0,
+      DEFAULT_BACKOFF_RATIO,
+      'part',
+      'latency: share of the limit that is kept after a drop',
+    ),
   ),
-  queueSize: number(0, 'root of the limit', 'requests', 'latency: that may queue in the server'),
-  windowMs: number(0, DEFAULT_SAMPLE_WINDOW_MS, 'ms', 'latency: samples for one adjustment'),
-  per: word(['request', 'token'], 'request', 'latency: what latency is divided by'),
+  queueSize: number(
+    0,
+    'root of the limit',
+    'requests',
+    'latency: requests that may queue in the server',
+  ),
+  windowMs: number(
+    0,
+    DEFAULT_SAMPLE_WINDOW_MS,
+    'ms',
+    'latency: window of the samples for one adjustment',
+  ),
+  per: word(
+    ['request', 'token'],
+    'request',
+    'latency: whether latency is measured per request or per token',
+  ),
 } satisfies Partial<Record<keyof GradientOptions, Option>>;
 
 /** Options with their defaults filled in; without `queueSize` it follows the limit. */

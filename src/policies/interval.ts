@@ -5,7 +5,7 @@ export const DEFAULT_INTERVAL_MS = 200;
 /** The default upper bound of the adapted interval. */
 export const DEFAULT_MAX_INTERVAL_MS = 30_000;
 
-/** @see Interval */
+/** The interval between two dispatches, and the bound up to which it doubles. */
 export interface IntervalOptions {
   /** Milliseconds between two dispatches, a number >= 0. Default 200. */
   readonly intervalMs?: number;

@@ -13,7 +13,7 @@ import type { Policy, PolicyDefinition, RequestCost } from './policy.ts';
 /** The greatest share of the interval that jitter may add. */
 const DEFAULT_JITTER = 0.5;
 
-/** @see Pace */
+/** The least time between two dispatches, and its random part. */
 export interface PaceOptions extends IntervalOptions {
   /**
    * The greatest jitter, as a share of the interval: a number from 0 to 1. Default 0.5, up to half
@@ -149,9 +149,12 @@ const FIELDS = {
     0,
     DEFAULT_MAX_INTERVAL_MS,
     'ms',
-    'what doubling stops at; `intervalMs` if that is longer',
+    'longest interval, however often it doubles; `intervalMs` if that is longer',
   ),
-  jitter: upTo(1, number(0, DEFAULT_JITTER, '× interval', 'how much chance may add')),
+  jitter: upTo(
+    1,
+    number(0, DEFAULT_JITTER, '× interval', 'largest random addition to an interval'),
+  ),
 } satisfies Record<keyof PaceOptions, Option>;
 
 export const PACE: PolicyDefinition<PaceOption, Pace | undefined, PaceOption, 'interval'> = {
@@ -185,7 +188,7 @@ export const PACE: PolicyDefinition<PaceOption, Pace | undefined, PaceOption, 'i
     interval: {
       name: 'headgate.dispatch.interval',
       unit: 's',
-      meaning: 'between two attempts, as paced now',
+      meaning: 'present interval between two attempts',
       together: 'greatest',
     },
   },

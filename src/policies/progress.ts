@@ -8,7 +8,7 @@ const DEFAULT_RATE_WINDOW_MS = 60_000;
 /** How many durations the mean has. */
 const DURATIONS = 50;
 
-/** @see Progress */
+/** The total of requests, and the milestones to report. */
 export interface ProgressOptions {
   /** How many requests there will be, an integer >= 0. Default: unknown. */
   readonly total?: number | undefined;

@@ -162,14 +162,6 @@ class SharedPolicyMember implements Policy<Charge>, Contender<SharedPolicyMember
     this.waiting = waiting;
   }
 
-  get nextChangeAt(): number {
-    return this.own.nextChangeAt ?? Number.POSITIVE_INFINITY;
-  }
-
-  advance(now: number): void {
-    this.own.advance?.(now);
-  }
-
   wait(request: RequestCost, now: number): number {
     const ownMs = this.own.wait(request, now);
     if (ownMs !== 0) {

@@ -19,6 +19,7 @@ import { checkKeys } from '../util/check.ts';
 import { type Clock, checkClock, systemClock, type Timer } from '../util/clock.ts';
 import { ProviderState, type Sender } from './provider-state.ts';
 
+/** Options of a `FeedbackSubject`: how a 429 closes the gate, and when it opens again. */
 export interface BackoffOptions {
   /** Wait after a 429 without retry-after, for a request of up to 128 KiB. Default 1000 ms. */
   readonly backoffMs?: number;
@@ -42,6 +43,7 @@ export interface BackoffOptions {
   readonly reopen?: Reopen;
   /** Default: real time. */
   readonly clock?: Clock;
+  /** Receives its backoffs, modes and outages. Default: none. */
   readonly instrumentation?: Instrumentation;
 }
 

@@ -3,6 +3,7 @@ import { checkInteger, show } from '../util/check.ts';
 import { PullIterator, type PullSource } from './pull-iterator.ts';
 import type { Project, ResultOptions } from './send-options.ts';
 
+/** How far ahead requests are read from a source. */
 export interface PullOptions {
   /**
    * How many requests may be unfinished, in flight or waiting, before reading stops: an integer >=

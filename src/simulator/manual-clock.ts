@@ -8,7 +8,7 @@ const MAX_TIMERS_AT_ONE_INSTANT = 1_000_000;
 
 const HOUR_MS = 3_600_000;
 
-/** @see ManualClock.runAll */
+/** Options of `ManualClock.runAll`. */
 export interface RunAllOptions {
   /** How far the clock may move, in milliseconds. Default: one hour. */
   maxMs?: number;

@@ -46,7 +46,7 @@ export interface QuotaOptions {
   tokens?: number;
 }
 
-/** @see createProvider */
+/** Options of `createProvider`. */
 export interface ProviderOptions {
   /** Default: real time. */
   clock?: Clock;

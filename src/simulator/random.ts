@@ -32,7 +32,7 @@ export function seededRandom(seed: number): Random {
 /** Draws one value from the given random numbers. */
 export type Distribution = (random: Random) => number;
 
-/** @see logNormal */
+/** Options of `logNormal`. */
 export interface LogNormalOptions {
   /** The mean of the values themselves, in milliseconds (or any unit). */
   meanMs: number;

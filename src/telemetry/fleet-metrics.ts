@@ -14,7 +14,7 @@ export const FLEET_METRICS = {
     'headgate.fleet.share',
     '1',
     [],
-    'the part of the shared limits that this process gets while they are short',
+    'share of the shared limits that this process gets while they are short',
   ),
   fleetWorkers: {
     ...gauge('headgate.fleet.workers', '{worker}', [], 'workers that the shared store knows'),

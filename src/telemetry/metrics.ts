@@ -31,7 +31,7 @@ const OWN_METRICS = {
     'headgate.request.duration',
     's',
     [errorType],
-    'from arrival to the end, of requests that were not cancelled',
+    'time from arrival to the end, of requests that were not cancelled',
     SECONDS,
   ),
   waitDuration: histogram(
@@ -68,7 +68,7 @@ const OWN_METRICS = {
     'headgate.attempts',
     '{attempt}',
     [errorType],
-    'calls to the API that have ended; their number minus the number of requests is that of retries',
+    'ended calls to the API; minus the number of requests, this is the number of retries',
   ),
   tokens: counter(
     'headgate.tokens',
@@ -95,7 +95,7 @@ const OWN_METRICS = {
     'headgate.backoff.duration',
     's',
     [source],
-    'by how much each 429 has delayed the opening of the backoff gate',
+    'time by which each 429 has delayed the opening of the backoff gate',
     SECONDS,
   ),
   ...FLEET_METRICS,

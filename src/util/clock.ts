@@ -15,8 +15,10 @@ export interface Timer {
  * run the same gates in virtual time.
  */
 export interface Clock {
+  /** The time in ms. It never steps back, and its origin has no meaning. */
   now(): number;
   /**
+   * Calls back once, `delayMs` from now, unless the returned timer is cancelled.
    * @param keepAlive whether the process must stay up for this timer. Default true: a request waits
    * for it.
    */

@@ -18,7 +18,7 @@ describe('the rows of the documentation', () => {
       env: '`HEADGATE_BACKOFF_THROTTLED_FOR_MS`',
       default: '10,000',
       unit: 'ms',
-      what: 'throttled mode outlasts the backoff by this',
+      what: 'time that throttled mode lasts after the backoff',
     });
     expect(rowOf('backoff.backoffMs')?.default).toBe('1000');
     expect(rowOf('maxBytes')?.default).toBe('5,242,880');
@@ -53,7 +53,7 @@ describe('the rows of the documentation', () => {
     expect(lines.slice(0, 3)).toEqual([
       '| option | default | unit or values | what it does | environment |',
       '|---|---|---|---|---|',
-      '| `concurrency` | 400 | requests | in flight at the most | `HEADGATE_CONCURRENCY` |',
+      '| `concurrency` | 400 | requests | most requests in flight | `HEADGATE_CONCURRENCY` |',
     ]);
     for (const line of lines) expect(line.split('|')).toHaveLength(7);
     expect(optionTable('OPENAI')).toContain('| `OPENAI_TOTAL` |');

@@ -106,8 +106,8 @@ describe('readOptions', () => {
 describe('HELP', () => {
   it('fits a narrow terminal', () => {
     for (const line of HELP.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
-    expect(HELP).toMatch(/^ {2}--concurrency N {3}requests/m);
-    expect(HELP).toMatch(/^ {2}--rpm N {11}requests a minute/m);
+    expect(HELP).toMatch(/^ {2}--concurrency N {3}most requests/m);
+    expect(HELP).toMatch(/^ {2}--rpm N {11}most requests a minute/m);
     expect(HELP).toContain('HEADGATE_REQUESTS_PER_MINUTE');
     expect(HELP).toMatch(/^ {2}--hold {12}keep/m);
   });

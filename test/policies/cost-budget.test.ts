@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CostBudget } from '../../src/policies/cost-budget.ts';
+import { COST_BUDGET, CostBudget } from '../../src/policies/cost-budget.ts';
 import { type CompletedAttempt, REFUSED } from '../../src/policies/policy.ts';
 
 const HOUR_MS = 3_600_000;
@@ -42,6 +42,14 @@ describe('a cost budget', () => {
     budget.giveBack(dear, endedOf({ cost: 2 }), at(2));
     expect(budget.snapshot(2)).toMatchObject({ used: 2.25, available: 0 });
     expect(budget.wait(demandOf(0), 2)).toBeGreaterThan(0);
+  });
+
+  it('is at rest, so that an idle key may be forgotten, when nothing it has spent counts', () => {
+    const budget = new CostBudget({ maxCost: 1, windowMs: HOUR_MS });
+    expect(COST_BUDGET.isAtRest?.(budget, 0)).toBe(true);
+    budget.take(demandOf(0.25), 0);
+    expect(COST_BUDGET.isAtRest?.(budget, HOUR_MS - 1)).toBe(false);
+    expect(COST_BUDGET.isAtRest?.(budget, HOUR_MS)).toBe(true);
   });
 
   it('computes the cost of an answer from its tokens and the prices', () => {

@@ -22,19 +22,19 @@ const API_OPTIONS: readonly CommandOption[] = [
     name: 'api',
     value: 'NAME',
     default: 'chat',
-    help: 'of lines without a url: chat, responses, embeddings, or anthropic',
+    help: 'the API for lines without a url: chat, responses, embeddings, or anthropic',
   },
   {
     name: 'base-url',
     value: 'URL',
     default: "the provider's",
-    help: 'an OpenAI-compatible server, with the query it wants; also OPENAI_BASE_URL or ANTHROPIC_BASE_URL',
+    help: 'an OpenAI-compatible server, with the query it needs; also OPENAI_BASE_URL or ANTHROPIC_BASE_URL',
   },
   {
     name: 'header',
     value: 'NAME:VALUE',
     isRepeatable: true,
-    help: 'sent with each request; may be given several times',
+    help: 'a header of each request; may be given several times',
   },
   {
     name: 'proxy',
@@ -50,10 +50,10 @@ const LIMIT_OPTIONS: readonly CommandOption[] = [
     name: 'concurrency',
     value: 'N',
     default: '256',
-    help: 'requests in flight at the most',
+    help: 'most requests in flight',
   },
-  { name: 'rpm', value: 'N', default: 'learned', help: 'requests a minute at the most' },
-  { name: 'tpm', value: 'N', default: 'learned', help: 'tokens a minute at the most' },
+  { name: 'rpm', value: 'N', default: 'learned', help: 'most requests a minute' },
+  { name: 'tpm', value: 'N', default: 'learned', help: 'most tokens a minute' },
   {
     name: 'config',
     value: 'FILE',
@@ -68,13 +68,13 @@ const LIMIT_OPTIONS: readonly CommandOption[] = [
     name: 'timeout',
     value: 'TIME',
     default: '10m',
-    help: 'of one call, its answer included; at most 24d',
+    help: 'longest duration of one call, including its answer; at most 24d',
   },
   {
     name: 'max-attempts',
     value: 'N',
     default: 'no bound for 429, 503 and 529, else 3',
-    help: 'calls for one request at the most',
+    help: 'most calls for one request',
   },
   {
     name: 'deadline',
@@ -86,7 +86,7 @@ const LIMIT_OPTIONS: readonly CommandOption[] = [
     name: 'outage',
     value: 'TIME',
     default: '30m',
-    help: 'how long a server that goes down is waited for',
+    help: 'how long requests wait for a server that is down',
   },
 ];
 
@@ -116,7 +116,7 @@ export const RUN_OPTIONS: readonly OptionGroup[] = [
         name: 'template',
         value: 'TEXT',
         default: '{{prompt}}',
-        help: 'of .csv and .tsv files: the prompt, with {{column}} in it',
+        help: 'the prompt for .csv and .tsv files, with {{column}} in it',
       },
       {
         name: 'append',
@@ -129,7 +129,7 @@ export const RUN_OPTIONS: readonly OptionGroup[] = [
         default: 'fail',
         help: 'lines that have changed since they were answered: fail, rerun, or keep their results',
       },
-      { name: 'retry-failed', help: 'send again what failed in an earlier run' },
+      { name: 'retry-failed', help: 'send lines again that failed in an earlier run' },
       { name: 'limit', value: 'N', help: 'send the first N lines only' },
       {
         name: 'dry-run',
@@ -140,12 +140,12 @@ export const RUN_OPTIONS: readonly OptionGroup[] = [
   {
     title: 'API',
     options: [
-      { name: 'model', short: 'm', value: 'NAME', help: 'of lines that name none' },
+      { name: 'model', short: 'm', value: 'NAME', help: 'the model of lines that name none' },
       {
         name: 'group',
         value: 'N',
         default: '128',
-        help: 'embeddings: lines that are sent as one request at the most; each has its own result',
+        help: 'embeddings: most lines that are sent as one request; each has its own result',
       },
       ...API_OPTIONS,
     ],
@@ -173,14 +173,14 @@ export const RUN_OPTIONS: readonly OptionGroup[] = [
         value: 'DIR',
         help: 'answer what was answered before, in any run, from a store in DIR; needs the package lmdb',
       },
-      { name: 'price-in', value: 'AMOUNT', help: 'of a million input tokens' },
+      { name: 'price-in', value: 'AMOUNT', help: 'price of a million input tokens' },
       {
         name: 'price-cached',
         value: 'AMOUNT',
         default: '--price-in',
-        help: 'of a million input tokens from a cache',
+        help: 'price of a million input tokens from a cache',
       },
-      { name: 'price-out', value: 'AMOUNT', help: 'of a million output tokens' },
+      { name: 'price-out', value: 'AMOUNT', help: 'price of a million output tokens' },
       {
         name: 'prices',
         value: 'FILE',
@@ -212,7 +212,7 @@ export const WORK_OPTIONS: readonly OptionGroup[] = [
       {
         name: 'redis',
         value: 'URL',
-        help: 'of the Redis that headgate run was given, such as redis://127.0.0.1:6379; required',
+        help: 'the Redis that headgate run was given, such as redis://127.0.0.1:6379; required',
       },
       QUEUE_OPTION,
     ],
@@ -227,10 +227,7 @@ export const WORK_OPTIONS: readonly OptionGroup[] = [
   },
   {
     title: 'Display',
-    options: [
-      { name: 'quiet', short: 'q', help: 'say nothing but what goes wrong' },
-      INSPECT_OPTION,
-    ],
+    options: [{ name: 'quiet', short: 'q', help: 'print only errors' }, INSPECT_OPTION],
   },
 ];
 

@@ -1,10 +1,22 @@
-import type { EarlierAttempts } from './rate-estimate.ts';
 import { PRESUMED_MS } from './send-history.ts';
 
 /** How many of the last attempts are remembered. */
 const KEPT_TIMES = 1_024;
 /** The initial capacity, enough for a key that is used little. */
 const FIRST_TIMES = 8;
+
+/** The attempts that were sent and accepted before the first rejection. */
+export interface EarlierAttempts {
+  readonly accepted: number;
+  /** When the first of them was sent; unused if none was accepted. */
+  readonly firstAt: number;
+  /**
+   * The time without demand among them, in ms, and the number of attempts sent before the last such
+   * time.
+   */
+  readonly idleMs?: number;
+  readonly beforeIdle?: number;
+}
 
 /** An attempt in flight: its number, counted from 1, and when it was sent. */
 type OutAttempt = readonly [number: number, at: number];

@@ -1,7 +1,8 @@
 import { ClosedTime } from './closed-time.ts';
 import { ConcurrencyCapDetector } from './concurrency-cap-detector.ts';
 import { Demand } from './demand.ts';
-import { type EarlierAttempts, RateEstimate } from './rate-estimate.ts';
+import type { EarlierAttempts } from './first-attempts.ts';
+import { RateEstimate } from './rate-estimate.ts';
 import type { RateSnapshot } from './rate-snapshot.ts';
 import { Reactions } from './reactions.ts';
 import { SendHistory, type SendHistoryListener } from './send-history.ts';

@@ -1,44 +1,18 @@
 import { Closure } from './closure.ts';
-import { CongestionSamples, type RateBounds } from './congestion-samples.ts';
-import { CLOSED_PART, FirstStop, IDLE_PART } from './first-stop.ts';
-import { nextRate } from './next-rate.ts';
+import type { RateBounds } from './congestion-samples.ts';
+import type { EarlierAttempts } from './first-attempts.ts';
+import { FirstStop } from './first-stop.ts';
+import { cycleOf, MeasuredRate } from './measured-rate.ts';
 import { OpenTime } from './open-time.ts';
-import { LEAST_DOUBLING, RateProbing } from './rate-probing.ts';
+import { RateProbing } from './rate-probing.ts';
 import { RejectionsByChance } from './rejections-by-chance.ts';
 import { SavedBurst } from './saved-burst.ts';
 import type { SentAttempt } from './sent-attempt.ts';
 import type { ShareTrial } from './share-trial.ts';
 import type { HardLimits } from './unit-rates.ts';
-import { UnsavedLimit } from './unsaved-limit.ts';
 
-/** The pace has grown in a cycle if its last pace exceeds the mean accepted rate by this factor. */
-const GREW = 1.15;
-/**
- * A rate with this much evidence is sure. A closure that would change it may be an outage if it is
- * longer than this number of intervals.
- */
-const SURE_EVIDENCE = 20;
-const OUTAGE_INTERVALS = 4;
-/** A closure is an outage only if it would lower a sure rate below this share. */
-const OUTAGE_PART = 0.5;
-/** A rate that a long closure lowers below this share is uncertain. */
-const FELL = 0.9;
 /** A process that got less of a used-up limit than this has no share of it yet. */
 const LEAST_OWN = 8;
-/** The most evidence that is kept after an outage or an interruption. */
-const EVIDENCE_AFTER = 50;
-/** The attempts that were sent and accepted before the first rejection. */
-export interface EarlierAttempts {
-  readonly accepted: number;
-  /** When the first of them was sent; unused if none was accepted. */
-  readonly firstAt: number;
-  /**
-   * The time without demand among them, in ms, and the number of attempts sent before the last such
-   * time.
-   */
-  readonly idleMs?: number;
-  readonly beforeIdle?: number;
-}
 
 /**
  * The rate that the provider accepts, learned from accepted and rejected attempts in the order of
@@ -47,27 +21,15 @@ export interface EarlierAttempts {
  */
 export class RateEstimate {
   private readonly hard: HardLimits;
-  private marks: CongestionSamples | undefined = undefined;
-  private perMs = 0;
-  private evidence = 1;
+  private readonly rate: MeasuredRate;
   private readonly probing = new RateProbing();
   private closure: Closure | undefined = undefined;
   private readonly byChance: RejectionsByChance;
-  private readonly unsaved = new UnsavedLimit();
   private readonly first: FirstStop;
   private readonly open: OpenTime;
-  /**
-   * Whether a few attempts, accepted by chance, only interrupted the last closure. That counts only
-   * once in a row.
-   */
-  private wasStray = false;
-  /** Whether the last closure was an outage. */
-  private wasOutage = false;
   /** The attempts accepted between the last time without demand and the first closure. */
   private mostAtOnce = 0;
   private readonly burst = new SavedBurst();
-  private _bounds: RateBounds | undefined = undefined;
-  private readonly isForAll: boolean;
 
   /** @param isForAll whether it is the rate of all processes that use the provider */
   constructor(
@@ -77,47 +39,43 @@ export class RateEstimate {
   ) {
     this.hard = hard;
     this.byChance = new RejectionsByChance(!isForAll);
-    this.isForAll = isForAll;
+    this.rate = new MeasuredRate(isForAll);
     this.open = new OpenTime(accepted, idleMs, beforeIdle);
     this.first = new FirstStop(accepted > 0 ? firstAt : undefined);
   }
 
   /** Begins with a rate that was measured before, for example in another process. */
   begin(perMs: number, now: number): void {
-    this.perMs = perMs;
-    this.evidence = SURE_EVIDENCE;
-    this.probing.plan(1 / SURE_EVIDENCE, SURE_EVIDENCE);
-    this.marks = new CongestionSamples({ from: now, to: now });
+    this.rate.begin(perMs, now, this.probing);
     this.open.startedAt = now;
     this.probing.start(perMs, now, 0);
   }
 
   /** Nothing is known about the time from `from` to `to`: the provider may have saved capacity. */
   interrupted(from: number, to: number): void {
-    if (this.marks === undefined) return;
-    this.marks.restart(from, to);
+    if (!this.isKnown) return;
+    this.rate.interrupted(from, to);
     this.closure = undefined;
     this.open.restart(to);
-    this.evidence = Math.min(this.evidence, EVIDENCE_AFTER);
   }
 
   /** Whether anything was measured. */
   get isKnown(): boolean {
-    return this.marks !== undefined;
+    return this.rate.isKnown;
   }
 
   /** The measured rate, per ms; 0 if there is none. */
   get measuredPerMs(): number {
-    return this.perMs;
+    return this.rate.perMs;
   }
 
   /** The number of accepted attempts behind the measured rate. */
   get restsOn(): number {
-    return this.evidence;
+    return this.rate.evidence;
   }
 
   get bounds(): RateBounds | undefined {
-    return this._bounds;
+    return this.rate.bounds;
   }
 
   /** The share of attempts that is rejected whatever the rate; 0 if none is known. */
@@ -132,13 +90,13 @@ export class RateEstimate {
 
   /** The pace to send at, per ms; Infinity if nothing was measured. */
   get pacePerMs(): number {
-    if (this.marks === undefined) return Number.POSITIVE_INFINITY;
+    if (!this.isKnown) return Number.POSITIVE_INFINITY;
     const pacePerMs = this.probing.paceOf(this.sentPerMs);
-    return this.byChance.isMeasuring ? Math.min(this.perMs, pacePerMs) : pacePerMs;
+    return this.byChance.isMeasuring ? Math.min(this.rate.perMs, pacePerMs) : pacePerMs;
   }
 
   /**
-   * The pace until the results are known that the rate is measured by anew, per ms: what was accepted
+   * The pace after a rejection, until the rate is measured anew, per ms: the rate that was accepted
    * since the last closure, or the measured rate if that is higher.
    */
   get reactionPerMs(): number {
@@ -152,7 +110,7 @@ export class RateEstimate {
    * of the limit.
    */
   private get sentPerMs(): number {
-    return this.perMs / (1 - this.byChance.share);
+    return this.rate.perMs / (1 - this.byChance.share);
   }
 
   /**
@@ -163,10 +121,11 @@ export class RateEstimate {
    * @returns whether the rate was measured anew
    */
   settled(sent: SentAttempt, namedUntil: number, horizonMs: number): boolean {
+    const { perMs } = this.rate;
     this.first.sent(sent.at);
-    this.byChance.settled(sent, sent.pacePerMs <= this.perMs);
+    this.byChance.settled(sent, sent.pacePerMs <= perMs);
     this.open.settled(sent);
-    this.burst.settled(sent, this.perMs);
+    this.burst.settled(sent, perMs);
     if (sent.outcome === 'rejected') {
       this.reject(sent);
       return false;
@@ -178,7 +137,7 @@ export class RateEstimate {
     if (isByChance) this.closure = undefined;
     else if (hasReopened) this.reopened(closure, sent, namedUntil);
     this.open.accepted += 1;
-    if (this.marks === undefined) this.first.accepted(this.open.accepted, sent.at);
+    if (!this.isKnown) this.first.accepted(this.open.accepted, sent.at);
     this.probing.accepted(sent, horizonMs, this.byChance.share > 0);
     this.outgrow(sent.at);
     return hasReopened && !isByChance;
@@ -186,20 +145,21 @@ export class RateEstimate {
 
   /** Raises the rate if more was accepted since the last closure than it explains. */
   private outgrow(at: number): void {
-    if (this.marks === undefined || this.closure !== undefined) return;
-    const { perMs } = this;
-    const outgrown = this.open.outgrown(perMs, this._bounds, at);
+    const { rate } = this;
+    if (!this.isKnown || this.closure !== undefined) return;
+    const { perMs, bounds } = rate;
+    const outgrown = this.open.outgrown(perMs, bounds, at);
     if (outgrown === undefined) return;
     if (outgrown.isDisproved) this.probing.hasten();
     // A rate to begin with was not measured here: from it, the excess alone grows sooner.
-    if (this._bounds === undefined && this.evidence >= SURE_EVIDENCE) return;
+    if (bounds === undefined && rate.isSure) return;
     this.probing.raised(perMs, outgrown.perMs);
-    this.perMs = outgrown.perMs;
+    rate.perMs = outgrown.perMs;
   }
 
   private isByChance(closure: Closure, { at, order }: SentAttempt): boolean {
     const { byChance } = this;
-    if (closure.isBySaved || closure.usedUpPerMs > 0 || this.marks === undefined) return false;
+    if (closure.isBySaved || closure.usedUpPerMs > 0 || !this.isKnown) return false;
     if (closure.pacePerMs === Number.POSITIVE_INFINITY) return false;
     const before = byChance.share;
     if (!byChance.explain(closure)) return false;
@@ -209,7 +169,7 @@ export class RateEstimate {
 
   /** Tries a rate, per ms, that was accepted before rejections by chance lowered it. */
   private restore(perMs: number, at: number, order: number): void {
-    this.perMs = Math.max(this.perMs, perMs * (1 - this.byChance.share));
+    this.rate.perMs = Math.max(this.rate.perMs, perMs * (1 - this.byChance.share));
     this.probing.start(this.sentPerMs, at, order);
   }
 
@@ -232,27 +192,28 @@ export class RateEstimate {
   }
 
   private reopened(closure: Closure, sent: SentAttempt, namedUntil: number): void {
+    const { rate, open } = this;
     this.closure = undefined;
     if (closure.isBySaved) this.burst.end();
     // A rejection may return late: an attempt accepted meanwhile shows that the provider was open.
     const to = closure.reopenedAt ?? sent.at;
-    if (this.marks === undefined && this.first.isSkipped(closure, to, namedUntil)) return;
+    if (!rate.isKnown && this.first.isSkipped(closure, to, namedUntil)) return;
     // Others have used up the limit: that shows nothing about the rate of a process that begins.
     const isByOthers = closure.usedUpPerMs > 0 && closure.accepted < LEAST_OWN;
-    if (isByOthers && (this.marks === undefined || this.evidence < SURE_EVIDENCE)) return;
+    if (isByOthers && !(rate.isKnown && rate.isSure)) return;
     // If the provider named the end of the closure, it was closed until then.
     const from = Math.min(to, Math.max(closure.lastAt, namedUntil));
-    if (this.marks === undefined) this.firstMeasure(closure, from, to);
-    else if (closure.isBySaved) this.marks.restart(from, to);
-    else this.measure(this.marks, closure, from, to);
-    this.open.reopened(closure, from, to);
+    if (!rate.isKnown) this.firstMeasure(closure, from, to);
+    else if (closure.isBySaved) rate.restart(from, to);
+    else this.measure(closure, from, to);
+    open.reopened(closure, from, to);
     const closedMs = to - closure.startedAt - closure.lateMs;
-    const unearned = Math.min(this.mostAtOnce, this.perMs * closedMs);
+    const unearned = Math.min(this.mostAtOnce, rate.perMs * closedMs);
     this.probing.stopped({
       usedUpPerMs: closure.usedUpPerMs,
       pacePerMs: closure.pacePerMs,
-      perMs: this.perMs,
-      isSure: this.evidence >= SURE_EVIDENCE,
+      perMs: rate.perMs,
+      isSure: rate.isSure,
     });
     this.probing.start(this.sentPerMs, to, sent.order, unearned, closedMs);
   }
@@ -266,72 +227,15 @@ export class RateEstimate {
     this.open.cycled(sinceMs);
     const hardPerMs = this.hard.perMs('requests');
     // A single closure does not disprove a configured limit.
-    this.perMs = hardPerMs === Number.POSITIVE_INFINITY ? perMs : Math.max(perMs, hardPerMs);
-    this.evidence = 1;
+    const leastPerMs = hardPerMs === Number.POSITIVE_INFINITY ? 0 : hardPerMs;
+    this.rate.first(Math.max(perMs, leastPerMs), from, to);
     this.probing.plan(excess, doubling);
     this.mostAtOnce = Math.max(1, least - this.open.beforeIdle);
     this.burst.begin(this.mostAtOnce, this.hard.burst('requests'));
-    this.marks = new CongestionSamples({ from, to });
   }
 
-  private measure(marks: CongestionSamples, closure: Closure, from: number, to: number): void {
-    const { idleMs, lateMs, startedAt } = closure;
-    const pacePerMs = closure.pacePerMs * (1 - this.byChance.share);
-    const accepted = closure.byPace;
-    const closedMs = to - startedAt - lateMs;
-    const openMs = this.open.openMs(closure);
-    // If outages follow each other until the rate is not sure any more, the limit may be the cause.
-    const isAgain = this.wasOutage && this.evidence < SURE_EVIDENCE;
-    const isOutage =
-      (closure.isOutage && !isAgain) ||
-      (Math.min(this.evidence, accepted) >= SURE_EVIDENCE &&
-        closedMs * this.perMs > OUTAGE_INTERVALS &&
-        accepted / (openMs + closedMs) < OUTAGE_PART * this.perMs);
-    marks.skip(idleMs + lateMs);
-    if (isOutage) {
-      marks.skip(closedMs);
-      marks.add({ accepted, from: to, to, isFull: false, pacePerMs });
-      // If outages follow each other, the rate may be wrong.
-      const evidence = this.wasOutage ? this.evidence / 2 : this.evidence;
-      this.evidence = Math.min(evidence, EVIDENCE_AFTER);
-      this.wasOutage = true;
-      this.probing.excess = 1 / this.evidence;
-      return;
-    }
-    this.wasOutage = false;
-    this.open.cycled(openMs + closedMs);
-    const isStray =
-      !this.wasStray && marks.hasRow && accepted <= 2 && idleMs === 0 && openMs < this.open.gapMs;
-    this.wasStray = isStray;
-    const openFrom = Math.min(to, from + lateMs);
-    if (isStray) marks.prolong(accepted, openFrom, to);
-    else {
-      const grew = pacePerMs > (GREW * (accepted + 1)) / openMs;
-      const isWindow = !this.isForAll && closedMs > CLOSED_PART * (openMs + closedMs);
-      this.probing.cycled(accepted, grew, isWindow);
-      const isFull = !grew && idleMs < IDLE_PART * (to - this.open.startedAt);
-      marks.add({ accepted, from: openFrom, to, isFull, pacePerMs });
-    }
-    const before = this.perMs;
-    const bounds = marks.bounds();
-    if (bounds !== undefined) this.follow(bounds);
-    const isLong = closedMs > CLOSED_PART * (openMs + closedMs);
-    if (!isLong && !isStray && idleMs === 0) {
-      const meanPerMs = accepted / (openMs + closedMs);
-      this.perMs = this.unsaved.next(accepted, meanPerMs, pacePerMs, this.perMs);
-    }
-    // The duration of the closure alone lowered the rate, and it may have had another cause.
-    if (this.perMs < FELL * before && isLong) {
-      this.evidence = Math.min(this.evidence, LEAST_DOUBLING);
-      this.probing.plan(1 / this.evidence, LEAST_DOUBLING);
-    }
-  }
-
-  private follow(bounds: RateBounds): void {
-    this._bounds = bounds;
-    const { perMs, evidence, excess } = nextRate(bounds, this.perMs);
-    this.perMs = perMs;
-    this.evidence = evidence;
-    this.probing.plan(excess, evidence, bounds.hasChanged);
+  private measure(closure: Closure, from: number, to: number): void {
+    const cycle = cycleOf(closure, this.open, this.byChance.share, from, to);
+    if (this.rate.measure(cycle, this.probing)) this.open.cycled(cycle.openMs + cycle.closedMs);
   }
 }

@@ -45,29 +45,34 @@ export const SHORTHANDS = [
 ] as const satisfies readonly (readonly [keyof RateLimitConfig, string])[];
 
 const FIELDS = {
-  limit: number(1, 'required', "the limit's own", 'what one window allows'),
+  limit: number(1, 'required', "the limit's own", 'amount that one window allows'),
   windowMs: orInfinity(
     number(1, 'required', 'ms', 'the window; Infinity: a quota that time does not refill'),
   ),
   algorithm: word(
     ['sliding-window', 'token-bucket', 'fixed-window'],
     'sliding-window',
-    'how it counts over time',
+    'how usage counts over time',
   ),
-  burst: number(1, '`limit`', "the limit's own", 'what a token bucket holds; for no other'),
+  burst: number(
+    1,
+    '`limit`',
+    "the limit's own",
+    'capacity of a token bucket; for no other algorithm',
+  ),
   charge: word(
     ['upfront', 'settle', 'actual'],
     'upfront',
-    'charged before, corrected after, or charged after',
+    'charges the estimate, the estimate and then the correction, or the actual amount',
   ),
-  initial: number(0, '`limit`', "the limit's own", 'what is available at the start'),
+  initial: number(0, '`limit`', "the limit's own", 'amount that is available at the start'),
 } satisfies Record<keyof RateLimit, Option>;
 
 /** The rate that limits, or an adaptive rate, permit. */
 export const RATE_TARGET: PolicyMetric = {
   name: 'headgate.rate.target',
   unit: '{request}/s',
-  meaning: 'how many requests may be sent a second, and who says so',
+  meaning: 'requests that may be sent per second, by the source of this rate',
   by: 'source',
 };
 
@@ -79,15 +84,20 @@ export const RATE_LIMIT: PolicyDefinition<
 > = {
   kind: 'rateLimit',
   options: {
-    requestsPerMinute: number(1, 'off', 'requests', 'short for `limits.requests` a minute'),
-    tokensPerMinute: number(1, 'off', 'tokens', 'short for `limits.tokens` a minute, settled'),
+    requestsPerMinute: number(1, 'off', 'requests', 'short form of `limits.requests` per minute'),
+    tokensPerMinute: number(
+      1,
+      'off',
+      'tokens',
+      'short form of `limits.tokens` per minute, settled',
+    ),
     limits: { fields: FIELDS, required: ['limit', 'windowMs'], isNamed: true },
     onLimit: word(
       ['wait', 'fail'],
       'wait',
-      'what a request does that does not fit its rate limits',
+      'whether a request that does not fit its rate limits waits or fails',
     ),
-    refundRejected: flag(false, 'whether a 429 gives back what its request was charged'),
+    refundRejected: flag(false, 'whether a 429 gives back the charge of its request'),
   },
 
   check(layer, isWhole, nameOf) {
@@ -105,13 +115,13 @@ export const RATE_LIMIT: PolicyDefinition<
     rateUsed: {
       name: 'headgate.rate_limit.usage',
       unit: '1',
-      meaning: 'used of the window, in its own unit',
+      meaning: 'used amount of the window, in its own unit',
       by: 'limit',
     },
     rateLimit: {
       name: 'headgate.rate_limit.limit',
       unit: '1',
-      meaning: 'what the window allows',
+      meaning: 'amount that the window allows',
       by: 'limit',
     },
   },

@@ -40,7 +40,7 @@ function checkFault(fault: HttpFault): HttpFault {
   return fault;
 }
 
-/** @see serve */
+/** Options of `serve`. */
 export interface ServeOptions {
   /** 0 to 65535. Default 0: any free port. */
   port?: number;
