@@ -62,7 +62,7 @@ export function adaptiveRate(): PanelMaker {
   return timeSeries({
     title: 'Adaptive rate',
     description:
-      'The rate that may be sent, by who says so: your limits, the API’s headers, or what was learned from its 429s; beside it what the API accepted when it last had nothing left. On the right: how often a 429 had the rate measured anew. Often, with targets that differ: the API’s limit changes, or others use it too.',
+      'The rate that may be sent, by its source: your limits, the API’s headers, or what was learned from its 429s; beside it what the API accepted when it last had nothing left. On the right: how often a 429 had the rate measured anew. Often, with targets that differ: the API’s limit changes, or others use it too.',
     unit: 'reqps',
   })
     .legend(sideLegend())
