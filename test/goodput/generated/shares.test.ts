@@ -8,11 +8,11 @@ import { drawScenario, type Scenario } from '../../../bench/goodput/generated/sp
 const MINUTE_MS = 60_000;
 const BACKLOG = 600;
 
-/** A provider of 10 requests a second, with what is drawn of it replaced. */
-function providerOf(seed: number, kind: Scenario['kind']): Scenario {
+/** A sliding counter of 10 requests a second; the seed draws the rest. */
+function counter(seed: number): Scenario {
   return {
     ...drawScenario(seed),
-    kind,
+    kind: 'sliding-counter',
     perMs: 0.01,
     windowMs: MINUTE_MS,
     limit: 600,
@@ -73,11 +73,7 @@ describe('processes that begin one after the other at a sliding counter told by 
   // Measured: 1.2 to 2.1 to 1. Where the counter was taken for other kinds in turn: 2.5 to 19.5.
   it.each([5_000, 20_000, 47_000])('share it, %i ms apart', (apartMs) => {
     for (const seed of [1, 2]) {
-      const { ratio, used, rejected } = share(
-        providerOf(seed, 'sliding-counter'),
-        [0, apartMs],
-        20 * MINUTE_MS,
-      );
+      const { ratio, used, rejected } = share(counter(seed), [0, apartMs], 20 * MINUTE_MS);
       expect(ratio).toBeLessThan(4);
       expect(used).toBeGreaterThan(0.97);
       expect(rejected).toBeLessThan(150);

@@ -91,17 +91,29 @@ describe('a wait that a rejection names', () => {
   });
 
   it.each([
-    ['fall at another scale', 4_600],
-    ['fall by no more than the elapsed time', 4_955],
-    ['rise', 5_200],
-  ])('is not corrected by attempts close together whose waits %s', (_, ms) => {
+    ['fall at another scale', 20, 50, 4_600],
+    ['fall by less than the elapsed time', 20, 250, 4_800],
+    ['fall by less than 0.1 s', 4, 40, 4_955],
+    ['rise', 20, 50, 5_200],
+  ])('is not corrected by attempts close together whose waits %s', (_, sentAt, now, ms) => {
     const wait = new NamedWait();
     wait.named(10_000, 0, 30, true);
     wait.named(9_800, 20, 50, false);
     wait.reset();
     wait.named(5_000, 20_000, 20_030, true);
-    wait.named(ms, 20_020, 20_050, false);
+    wait.named(ms, 20_000 + sentAt, 20_000 + now, false);
     expect(wait.scale).toBe(1);
+  });
+
+  it('is corrected, too, where another attempt was sent at the same time as the first', () => {
+    const wait = new NamedWait();
+    wait.named(10_000, 0, 30, true);
+    wait.named(9_800, 20, 50, false);
+    wait.reset();
+    wait.named(5_000, 20_000, 20_030, true);
+    wait.named(4_850, 20_000, 20_035, false);
+    wait.named(4_800, 20_020, 20_050, false);
+    expect(wait.scale).toBeCloseTo(0.1, 9);
   });
 
   it('is not corrected by whole seconds that fall at attempts close together', () => {
