@@ -189,7 +189,9 @@ export class FleetWorker {
       this.exchange(true);
       return;
     }
-    this.granted(reply, sentAt, now);
+    // A worker without slots lets its lease end while it is idle, and loses nothing by that.
+    const hadNothing = reply.lost === 1 && this.account.last?.slots === 0;
+    this.granted(hadNothing ? { ...reply, lost: 0 } : reply, sentAt, now);
     if (this.caller.isBusy) return;
     const { slots, credits } = this.account.holdings;
     // Slots and grants that were requested ahead are returned soon if they are not used.

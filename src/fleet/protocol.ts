@@ -231,7 +231,7 @@ export interface GrantReply {
   /** The number of workers with a lease, and of those that send or have waiting requests. */
   readonly workers: number;
   readonly sharers: number;
-  /** 1: the worker made no call for too long, and lost its slots and bytes. */
+  /** 1: the worker made no call for too long, and lost the slots and bytes that it held, if any. */
   readonly lost: 0 | 1;
   /** 1: this worker runs the learning controller. */
   readonly leads: 0 | 1;

@@ -115,6 +115,22 @@ describe('workers that share a store', () => {
     expect(first.limiter.snapshot().fleet?.lostLeases).toBe(1);
   });
 
+  it('loses nothing when its lease ends while it is idle', async () => {
+    const { clock, workers } = fleet(2, { concurrency: 10 });
+    const [busy, idle] = workers as [Worker, Worker];
+    const lost: string[] = [];
+    idle.limiter.events$.subscribe(({ kind }) => kind === 'leaseLost' && lost.push(kind));
+    const next = () => busy.send(1, 100, 1, next);
+    next();
+    for (let round = 0; round < 4; round += 1) {
+      idle.send(3, 100);
+      await clock.advanceAsync(10_000);
+    }
+    expect(idle.sends).toHaveLength(12);
+    expect(idle.limiter.snapshot().fleet?.lostLeases).toBe(0);
+    expect(lost).toEqual([]);
+  });
+
   it('does not use what was taken away while it slept', async () => {
     const { clock, workers } = fleet(2, { concurrency: 10 });
     const [first, second] = workers as [Worker, Worker];
