@@ -106,7 +106,7 @@ function rateWords(source: PaceView['source'], perSecond: number | undefined): s
   if (perSecond === undefined) return 'the rate limit';
   const rate = perMinute(perSecond);
   if (source === 'headers') return `the provider's limits, now ${rate}`;
-  if (source === 'learned') return `${rate}, learned from 429s`;
+  if (source === 'learned') return `${rate}, learned from rejections`;
   if (source === 'start') return `a careful start, now ${rate}`;
   return `your limit of ${rate}`;
 }

@@ -40,7 +40,7 @@ function outageStatus({ downForMs, outageMs }: BatchProgress): Status {
 }
 
 function runningStatus(progress: BatchProgress): Status {
-  const { pace, waiting, inFlight, attempts, doneBefore, failedBefore } = progress;
+  const { pace, waiting, inFlight, attempts, rejected, doneBefore, failedBefore } = progress;
   if (attempts === 0) {
     const isPassing = waiting === 0 && doneBefore + failedBefore > 0;
     const text = isPassing ? 'Passing over lines that have a result' : 'Sending the first requests';
@@ -51,7 +51,9 @@ function runningStatus(progress: BatchProgress): Status {
   }
   if (!pace.isThrottled) return { mood: 'held', text: `Requests are held by ${pace.heldBy}` };
   const speed = pace.perSecond === undefined ? 'slowing down' : `sending ${rate(pace.perSecond)}`;
-  return { mood: 'trouble', text: `The provider answers 429: ${speed} until it takes more` };
+  // A 503 or 529 slows the run down too.
+  const does = rejected > 0 ? 'answers 429' : 'rejects requests';
+  return { mood: 'trouble', text: `The provider ${does}: ${speed} until it takes more` };
 }
 
 /** The state of a run in one line. */

@@ -3,7 +3,7 @@ import stringWidth from 'string-width';
 import { describe, expect, it, vi } from 'vitest';
 import { frameOf } from '../../../src/batch/screen/frame.ts';
 import { formatReport } from '../../../src/batch/screen/report.ts';
-import { plainLine } from '../../../src/batch/screen/status.ts';
+import { plainLine, statusOf } from '../../../src/batch/screen/status.ts';
 import { openTerminal } from '../../../src/batch/screen/terminal.ts';
 import { COLOURS, PLAIN } from '../../../src/batch/screen/text.ts';
 import { STATES } from './states.ts';
@@ -41,6 +41,13 @@ describe('the screen', () => {
     if (state === undefined) throw new Error(name);
     const frame = frameOf(state, TITLE, 140, PLAIN).join('\n');
     expect(frame).toContain(says);
+  });
+
+  it('speaks of 429s only if there were any: a 503 slows a run down too', () => {
+    const { throttled } = STATES;
+    if (throttled === undefined) throw new Error('throttled');
+    const { text } = statusOf({ ...throttled, rejected: 0 });
+    expect(text).toBe('The provider rejects requests: sending 4.2/s until it takes more');
   });
 
   it('has figures in one column where it is narrow, in two where it is wide', () => {

@@ -85,7 +85,7 @@ export const STATES: Readonly<Record<string, BatchProgress>> = {
       ...PACE,
       perSecond: 4.2,
       source: 'learned',
-      heldBy: '252 requests/min, learned from 429s',
+      heldBy: '252 requests/min, learned from rejections',
       isThrottled: true,
     },
   },
