@@ -70,7 +70,7 @@ function problemWords(problems: readonly string[]): string {
 function changedWords(places: readonly string[], count: number): string {
   const more = count > places.length ? ` and ${count - places.length} more` : '';
   return (
-    `${count} ${count === 1 ? 'line has' : 'lines have'} changed since they were answered: ` +
+    `${count} ${count === 1 ? 'line has changed since it was' : 'lines have changed since they were'} answered: ` +
     `${places.join(', ')}${more}.\nNothing was sent: say --changed rerun to send them again, or ` +
     '--changed keep to keep their results'
   );

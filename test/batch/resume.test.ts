@@ -89,7 +89,7 @@ describe('a run with existing results', () => {
     rig.write('in.jsonl', [...prompts(3), { id: 'p3', prompt: 'another' }]);
     await expect(rig.run()).rejects.toThrow(BatchError);
     await expect(rig.run()).rejects.toThrow(
-      /1 line has changed since they were answered: .*in\.jsonl:4\.\nNothing was sent: say --changed rerun/,
+      /1 line has changed since it was answered: .*in\.jsonl:4\.\nNothing was sent: say --changed rerun/,
     );
     expect(await rig.run({ changed: 'keep' })).toMatchObject({ doneBefore: 4, ok: 0 });
     expect(rig.sent).toEqual([]);

@@ -44,6 +44,7 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'large-file.ts': ['3'],
   'limiter.ts': ['A', 'B', 'C', 'D', 'E', '0'],
   'map.ts': ['ONE,TWO,THREE'],
+  'nextjs.ts': ['the limiter is running'],
   'observe.ts': ['It says: '],
   'openai.ts': ['Say hello. ', 'Name a colour. '],
   'outcomes.ts': ['four 4', 'failed: Error: empty prompt', 'eleven 6'],
