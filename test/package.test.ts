@@ -250,6 +250,33 @@ describe('the packed package in an empty project', () => {
   });
 });
 
+it('the processes of a node:cluster have an inspector each', () => {
+  write(
+    'cluster.mjs',
+    `
+    import cluster from 'node:cluster';
+    import { startInspector } from 'headgate/inspector';
+    if (cluster.isPrimary) {
+      const urls = [];
+      const [first, second] = [cluster.fork(), cluster.fork()];
+      for (const worker of [first, second]) {
+        worker.once('message', (url) => {
+          urls.push(url);
+          if (urls.length < 2) return;
+          console.log(new Set(urls).size);
+          for (const each of [first, second]) each.process.kill();
+        });
+      }
+    } else {
+      // A cluster gives the same free port to all of its processes that share one.
+      const { url } = await startInspector({ port: 0 });
+      process.send(url);
+    }
+    `,
+  );
+  expect(run('cluster.mjs')).toBe('2\n');
+});
+
 it('startTelemetry says what to install where its packages are missing', () => {
   const program = `
     import { startTelemetry } from 'headgate/telemetry';

@@ -91,7 +91,8 @@ export class HttpServer {
     const { host } = this.#parts;
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject);
-      this.#server.listen({ host, port }, resolve);
+      // Processes of a node:cluster would share the port, and each request would reach another one.
+      this.#server.listen({ host, port, exclusive: true }, resolve);
     });
     const { port: given } = this.#server.address() as AddressInfo;
     const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;

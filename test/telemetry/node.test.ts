@@ -1,5 +1,5 @@
 import { createServer, get, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Server as NetServer } from 'node:net';
 import { type Meter as ApiMeter, propagation } from '@opentelemetry/api';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { ManualClock } from 'headgate/simulator';
@@ -322,6 +322,12 @@ describe('startTelemetry', () => {
       `headgate telemetry: no page of metrics at 127.0.0.1:${port}: the port is in use`,
     ]);
     expect(await createLimiter().run(async () => 1)).toBe(1);
+  });
+
+  it('shares its port with no other process of a node:cluster', async () => {
+    const listening = vi.spyOn(NetServer.prototype, 'listen');
+    await start();
+    expect(listening.mock.lastCall?.[0]).toMatchObject({ port: 0, exclusive: true });
   });
 
   it('survives a collector that is down, and says so once for each signal', async () => {

@@ -132,7 +132,8 @@ export class MetricsPage {
     this.#address = host;
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject);
-      this.#server.listen({ host, port }, resolve);
+      // Processes of a node:cluster would share the port, and each request would reach another one.
+      this.#server.listen({ host, port, exclusive: true }, resolve);
     });
     const { port: given } = this.#server.address() as AddressInfo;
     const shown = EVERYWHERE.includes(host) ? '127.0.0.1' : host;
