@@ -46,6 +46,38 @@ describe('a response without an answer fails its line', () => {
     expect(stopped.stop?.message).toContain(message);
   });
 
+  it.for<[name: string, body: unknown]>([
+    ['a 429', { error: { message: 'Provider returned error', code: 429 } }],
+    ['a 502, in text', { error: { message: 'Provider returned error', code: '502' } }],
+    [
+      'a 503 in its choice',
+      { choices: [{ message: { content: '' }, error: { message: 'down', code: 503 } }] },
+    ],
+    [
+      'a 429 beside an empty message',
+      { choices: [{ message: { content: null } }], error: { message: 'slow down', code: 429 } },
+    ],
+  ])('and is sent again if its error states %s', async ([_name, body], test) => {
+    const rig = await batchRig(test, async (request, context) =>
+      request.id === 'p1' && context.attempt === 1
+        ? { statusCode: 200, body }
+        : answer(request, context),
+    );
+    rig.write('in.jsonl', prompts(3));
+    const report = await rig.run({ concurrency: 1 });
+    expect(report).toMatchObject({ ok: 3, failed: 0, attempts: 4 });
+  });
+
+  it('and is not sent again if its error states a 400', async (test) => {
+    const body = { error: { message: 'too long', code: 400 } };
+    const rig = await batchRig(test, async (request, context) =>
+      request.id === 'p1' ? { statusCode: 200, body } : answer(request, context),
+    );
+    rig.write('in.jsonl', prompts(3));
+    const report = await rig.run({ concurrency: 1 });
+    expect(report).toMatchObject({ ok: 2, failed: 1, attempts: 3, stop: undefined });
+  });
+
   it('but not if there are results besides the error', async (test) => {
     const body = { error: { message: 'cut' }, output: [{ content: [{ text: 'a' }] }] };
     const rig = await batchRig(test, async () => ({ statusCode: 200, body }));

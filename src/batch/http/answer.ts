@@ -1,4 +1,4 @@
-import { isObject } from '../json.ts';
+import { at, isObject } from '../json.ts';
 import type { BatchResponse } from '../request.ts';
 
 /** The fields in which APIs put the result. */
@@ -7,14 +7,25 @@ const RESULTS = ['choices', 'output', 'output_text', 'data', 'content', 'results
 /** Whether a response is not an error: some servers report an error with status 200. */
 export function isGood({ statusCode, body }: BatchResponse): boolean {
   if (statusCode >= 300 || !isObject(body)) return false;
-  const { error } = body;
+  const error = errorIn(body);
   const saysError = isObject(error) || (typeof error === 'string' && error !== '');
   return !saysError || RESULTS.some((field) => hasContent(body[field]));
 }
 
+/** The error in a body. OpenRouter puts that of a model's provider into the choice. */
+export function errorIn(body: unknown): unknown {
+  return at(body, 'error') ?? at(body, 'choices', 0, 'error');
+}
+
 function hasContent(value: unknown): boolean {
-  if (Array.isArray(value)) return value.length > 0;
+  if (Array.isArray(value)) return value.some((item) => !isEmptyChoice(item));
   return value !== undefined && value !== null && value !== '';
+}
+
+/** A choice without an answer, which servers send beside an error. */
+function isEmptyChoice(choice: unknown): boolean {
+  const message = at(choice, 'message');
+  return isObject(message) && !hasContent(message.content) && !hasContent(message.tool_calls);
 }
 
 /** The problem with a response whose body has no message. */

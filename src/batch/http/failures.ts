@@ -4,7 +4,7 @@ import { codeOf, messageOf } from '../errors.ts';
 import { at, countAt, isObject, textAt } from '../json.ts';
 import { printable } from '../printable.ts';
 import type { BatchResponse } from '../request.ts';
-import { problemOf } from './answer.ts';
+import { errorIn, problemOf } from './answer.ts';
 
 /** The most characters of a server's message that an error repeats. */
 const MESSAGE_LENGTH = 300;
@@ -13,7 +13,7 @@ const MESSAGE_LENGTH = 300;
 export class StatusError extends Error {
   readonly status: number;
   readonly headers: BatchResponse['headers'];
-  /** The body of the answer. */
+  /** The body of the answer, with the error that it states in `error`. */
   readonly error: unknown;
   readonly response: BatchResponse;
 
@@ -22,7 +22,9 @@ export class StatusError extends Error {
     this.response = response;
     this.status = response.statusCode;
     this.headers = response.headers;
-    this.error = response.body;
+    const { body } = response;
+    const error = errorIn(body);
+    this.error = isObject(body) && isObject(error) ? { ...body, error } : body;
   }
 }
 
@@ -99,7 +101,7 @@ function messageIn({ statusCode, body }: BatchResponse): string | undefined {
   // The body of a redirect is of no use; `problemOf` names its address.
   if (statusCode >= 300 && statusCode < 400) return undefined;
   const messages = [
-    textAt(body, 'error', 'message'),
+    textAt(errorIn(body), 'message'),
     textAt(body, 'error'),
     textAt(body, 'message'),
     textAt(body, 'detail'),
@@ -170,8 +172,9 @@ export class OutageWatch {
       this.answered();
       return { kind: 'failed', retry: true, status: error.statusCode };
     }
-    // Do not retry a status below 400 without a result, even if its body mentions a limit.
-    if (error instanceof StatusError && error.status < 400) {
+    // Do not retry a status below 400 without a result, even if its body mentions a limit; but
+    // OpenRouter answers 200 with the status of the model's provider in the body.
+    if (error instanceof StatusError && (classify(error).status ?? error.status) < 400) {
       this.answered();
       return { kind: 'failed', retry: false, status: error.status };
     }
