@@ -11,6 +11,11 @@ const SPARE_PART = 0.005;
 const DROOP = 3;
 export const LEAST_SPARE = 1;
 
+/** Each attempt uses up much of a bucket that holds no more than this. */
+const SMALL_BUCKET = 5;
+/** A sliding window below this limit would lose more than a twentieth by the least spare amount. */
+const SMALL_LIMIT = 20;
+
 /** The last report: the amount left right after an attempt, and the amount sent by then. */
 export interface Report {
   readonly limit: number;
@@ -61,4 +66,21 @@ export function savedOf(report: Report, described: Described, total: number, now
 export function spareOf({ limit }: Report, kind: WindowKind | undefined, share = 1): number {
   const factor = kind === 'bucket' ? 1 + DROOP * Math.min(1, share) : 1;
   return Math.max(LEAST_SPARE, factor * SPARE_PART * limit);
+}
+
+/**
+ * Whether a limit is so small that the amount left shows too little about the rate. A bucket holds
+ * the greatest amount that was left, and the attempt that reported it.
+ */
+export function isSmall({ limit }: Report, { kind, highest }: Described): boolean {
+  if (kind === 'bucket') return Math.min(limit, highest + 1) <= SMALL_BUCKET;
+  return kind === 'sliding' ? limit < SMALL_LIMIT : limit <= LEAST_SPARE;
+}
+
+/**
+ * Whether nothing is ever left of a small limit, as of one on the distance between requests: each of
+ * them uses it up, whatever other processes send.
+ */
+export function isNeverLeft({ limit }: Report, highest: number): boolean {
+  return highest < 1 && limit < SMALL_LIMIT;
 }

@@ -1,7 +1,16 @@
 import type { ReportedLimit } from '../../model/feedback.ts';
 import { DriftingRate, LEAST_BASE, MOST_FACTOR } from './drifting-rate.ts';
 import { FillMeter } from './fill-meter.ts';
-import { type Described, LEAST_SPARE, leftOf, type Report, savedOf, spareOf } from './report.ts';
+import {
+  type Described,
+  isNeverLeft,
+  isSmall,
+  LEAST_SPARE,
+  leftOf,
+  type Report,
+  savedOf,
+  spareOf,
+} from './report.ts';
 import { ReportedWindow } from './reported-window.ts';
 import type { UnitCharge } from './sent-attempt.ts';
 import { WindowClassifier } from './window-classifier.ts';
@@ -150,10 +159,11 @@ export class ReportedRate {
 
   /**
    * The rate of the whole limit, including the use by other processes; undefined if none was
-   * reported lately.
+   * reported lately, or if each request uses the limit up.
    */
   wholePerMs(now: number): number | undefined {
     const report = this.#fresh(now);
+    if (report !== undefined && isNeverLeft(report, this.#fill.highest)) return undefined;
     // The measured refill of a bucket excludes what others use.
     if (report !== undefined && this.#classifier.kind === 'bucket') return report.fullPerMs;
     return this.usualPerMs(now);
@@ -220,8 +230,7 @@ export class ReportedRate {
       const isLeft = report.remaining - (total - report.total) > spare;
       return isLeft ? undefined : LEAST_FACTOR * wholePerMs;
     }
-    // Each attempt uses up a limit of one: the amount left shows nothing about the rate.
-    if (spare > PLENTY * report.limit) return undefined;
+    if (isSmall(report, this.#described)) return undefined;
     const excess = (left - spare) / spare;
     const base = this.#share.drift(perMs, excess, now);
     const most =

@@ -8,8 +8,8 @@ import { drawScenario, type Scenario } from '../../../bench/goodput/generated/sp
 const MINUTE_MS = 60_000;
 const BACKLOG = 600;
 
-/** A sliding counter of 10 requests a second; the seed draws the rest. */
-function counter(seed: number): Scenario {
+/** A limit told by headers, a sliding counter by default; the seed draws the rest. */
+function told(seed: number, limit: Partial<Scenario> = {}): Scenario {
   return {
     ...drawScenario(seed),
     kind: 'sliding-counter',
@@ -28,6 +28,7 @@ function counter(seed: number): Scenario {
     outage: 'none',
     outageFromMs: 0,
     outageMs: 0,
+    ...limit,
   };
 }
 
@@ -73,10 +74,33 @@ describe('processes that begin one after the other at a sliding counter told by 
   // Measured: 1.2 to 2.1 to 1. Where the counter was taken for other kinds in turn: 2.5 to 19.5.
   it.each([5_000, 20_000, 47_000])('share it, %i ms apart', (apartMs) => {
     for (const seed of [1, 2]) {
-      const { ratio, used, rejected } = share(counter(seed), [0, apartMs], 20 * MINUTE_MS);
+      const { ratio, used, rejected } = share(told(seed), [0, apartMs], 20 * MINUTE_MS);
       expect(ratio).toBeLessThan(4);
       expect(used).toBeGreaterThan(0.97);
       expect(rejected).toBeLessThan(150);
+    }
+  });
+});
+
+describe('a small limit told by headers', () => {
+  // Where what is left of it set the rate: 36, 88, 61 and 88 %.
+  it.each([
+    { kind: 'gcra', burst: 2 },
+    { kind: 'gcra', burst: 3 },
+    { kind: 'sliding-log', limit: 3, windowMs: 1_500, perMs: 0.002 },
+    { kind: 'sliding-log', limit: 10, windowMs: 5_000, perMs: 0.002 },
+  ] as const)('is used up by one process: %o', (limit) => {
+    for (const seed of [1, 2]) {
+      const { used } = share(told(seed, limit), [0], 20 * MINUTE_MS);
+      expect(used).toBeGreaterThan(0.95);
+    }
+  });
+
+  // Where each took rejections for those of others: 15 %.
+  it('on the distance between requests is used by two processes', () => {
+    for (const seed of [1, 2]) {
+      const { used } = share(told(seed, { kind: 'gcra', burst: 1 }), [0, 7_000], 20 * MINUTE_MS);
+      expect(used).toBeGreaterThan(0.75);
     }
   });
 });

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type Report, spareOf } from '../../../src/policies/adaptive-rate/report.ts';
+import {
+  type Described,
+  isNeverLeft,
+  isSmall,
+  type Report,
+  spareOf,
+} from '../../../src/policies/adaptive-rate/report.ts';
 
 const report = { limit: 400 } as Report;
 
@@ -21,4 +27,29 @@ describe('the amount left unused', () => {
   it('is at least one', () => {
     expect(spareOf({ ...report, limit: 20 }, 'bucket', 1)).toBe(1);
   });
+});
+
+describe('a limit is too small to tell the rate by what is left', () => {
+  it.each([
+    { kind: 'bucket', limit: 400, highest: 4, small: true },
+    { kind: 'bucket', limit: 400, highest: 5, small: false },
+    { kind: 'bucket', limit: 5, highest: 5, small: true },
+    { kind: 'sliding', limit: 19, highest: 18, small: true },
+    { kind: 'sliding', limit: 20, highest: 0, small: false },
+    { kind: undefined, limit: 1, highest: 0, small: true },
+    { kind: undefined, limit: 2, highest: 0, small: false },
+  ] as const)(
+    '$kind of $limit, of which $highest were left: $small',
+    ({ limit, small, ...known }) => {
+      expect(isSmall({ ...report, limit }, known as unknown as Described)).toBe(small);
+    },
+  );
+});
+
+it.each([
+  [19, 0, true],
+  [20, 0, false],
+  [19, 1, false],
+])('of a limit of %i, of which %i were left, nothing is ever left: %s', (limit, highest, never) => {
+  expect(isNeverLeft({ ...report, limit }, highest)).toBe(never);
 });
