@@ -19,8 +19,8 @@ interface LeftPipeline {
  * calls with a signal have this object.
  */
 export class CallAbort implements Abortable {
-  /** `making`: its ticket is being made, which may abort the call. The call is counted already. */
-  ticket: Ticket | 'making' | undefined;
+  /** Undefined while the call waits without a ticket. */
+  ticket: Ticket | undefined;
   /** The execution, once the request is sent. */
   execution: { cancel(reason: unknown): void } | undefined = undefined;
   private readonly call: AbortableCall;
@@ -36,17 +36,16 @@ export class CallAbort implements Abortable {
   }
 
   /**
-   * Whether the call was aborted. While the call waits in the queue, it counts as waiting until the
-   * listener of its signal is called. Elsewhere it is gone as soon as its signal has aborted.
+   * Whether the call was aborted, or will be in this turn. It never passes then, though the queue
+   * counts it until it leaves.
    */
   get isGone(): boolean {
-    return this.isAborted || (this.call.queued === 0 && this.subscription?.isDue === true);
+    return this.isAborted || this.subscription?.isDue === true;
   }
 
   /** @returns false if the signal has aborted already: the call was rejected */
   listen(signal: AbortSignal): boolean {
     if (signal.aborted) {
-      if (this.ticket === undefined) this.pipeline.factory.abandoned(1);
       this.abort(signal.reason);
       return false;
     }
@@ -60,12 +59,12 @@ export class CallAbort implements Abortable {
     const isQueued = call.queued > 0;
     this.isAborted = true;
     this.end();
-    if (isQueued && typeof ticket === 'object') gate.waits.givesUp(ticket, call);
+    if (isQueued && ticket !== undefined) gate.waits.givesUp(ticket, call);
     gate.left(call);
     call.reject(reason);
     execution?.cancel(reason);
-    if (typeof ticket === 'object') ticket.settle('cancelled');
-    else if (ticket === undefined && isQueued) factory.abandoned(1);
+    if (ticket === undefined) factory.abandoned(1);
+    else ticket.settle('cancelled');
   }
 
   /** The call has ended, and can no longer be aborted. */

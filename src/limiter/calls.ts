@@ -227,7 +227,6 @@ export class CallRequest implements AdmissionCallback, ExecutionListener<CallTas
   ticketOf(task: CallTask, arrivedAt: number): Ticket<CallTask> {
     const { abort, options } = this;
     const { bytes, tokens, pipeline } = options;
-    if (abort !== undefined) abort.ticket = 'making';
     const ticket = pipeline.factory.ticket(
       task,
       bytes,

@@ -333,7 +333,8 @@ export class DrainLoop {
   private becomesIdle(): number {
     const { policy } = this.admission;
     this.timer.cancel();
-    this.waits.clear();
+    // Requests that leave in this turn are still counted, and ask for the cause of their wait.
+    if (this.requests.length === 0) this.waits.clear();
     if (policy.idle === undefined) return Number.POSITIVE_INFINITY;
     policy.idle();
     return this.requests.next() === undefined ? Number.POSITIVE_INFINITY : 0;

@@ -95,4 +95,24 @@ describe('many requests that share one signal', () => {
     expect(attempts).toBe(1);
     expect(limiter.snapshot().concurrency).toMatchObject({ inFlight: 0, waiting: 0 });
   });
+
+  it('take no turn while they leave: another request is sent at once', async () => {
+    const clock = new ManualClock();
+    const pace = { intervalMs: 1_000, jitter: 0 };
+    const limiter = createLimiter({ clock, concurrency: 1, pace, adaptive: false });
+    const waited: number[] = [];
+    limiter.events$.subscribe((event) => {
+      if (event.kind === 'waited') waited.push(event.waitMs);
+    });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const never = () => new Promise<never>(() => {});
+    for (let n = 0; n < 3; n += 1) limiter.run(never, { signal }).catch(() => {});
+    const other = limiter.run(async () => clock.now());
+    await clock.advanceAsync(5_000);
+    controller.abort();
+    await clock.advanceAsync(5_000);
+    expect(await other).toBe(5_000);
+    expect(waited).toEqual([5_000]);
+  });
 });

@@ -57,6 +57,19 @@ describe('a request that stops waiting reports its gate', () => {
     expect(gates()).toEqual(['concurrency']);
   });
 
+  it('when its caller aborts it with the request before it', async () => {
+    const limits = { requests: { limit: 1, windowMs: 60_000 } };
+    const limiter = createLimiter({ clock, limits });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const runs = [1, 2, 3].map(() => limiter.run(() => sleep(1_000), { signal }).catch(() => {}));
+    await clock.advanceAsync(60);
+    controller.abort();
+    await Promise.all(runs);
+    expect(await givenUp('rateLimit')).toBe(2);
+    expect(gates()).toEqual([undefined, 'rateLimit', 'rateLimit']);
+  });
+
   it('when its caller aborts', async () => {
     const limiter = createLimiter({ clock, limits: { rpm: { limit: 1, windowMs: 60_000 } } });
     await limiter.run(() => 1, { costs: { rpm: 1 } });
