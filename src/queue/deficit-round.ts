@@ -10,10 +10,6 @@ export class RingLink<Value> {
     this.value = value;
   }
 
-  get isAlone(): boolean {
-    return this.after === this;
-  }
-
   /**
    * Joins the ring of another node, right before it: at the end, if the ring begins with that node.
    */
@@ -48,15 +44,13 @@ export interface Contender<Self> {
  * 1996): contenders take turns, and may spend in each a quantum and the remainder of their last
  * turn. A newcomer's turn is the last of the round; a contender that leaves forfeits its remainder.
  *
- * The quantum is the largest cost since the round was last empty, or `minQuantum` if that is more.
- * With a smaller quantum a contender would have to save for several rounds, and to find the next
- * spender would cost more than O(1). With a larger one each contender's requests go in longer
- * bursts.
+ * The quantum is the largest cost since the round was last empty. With a smaller quantum a contender
+ * would have to save for several rounds, and to find the next spender would cost more than O(1).
+ * With a larger one each contender's requests go in longer bursts.
  */
 export class DeficitRound<Member extends Contender<Member>> {
-  private readonly minQuantum: number;
   private readonly costOf: (member: Member) => number;
-  private _quantum: number;
+  private quantum = 0;
   /** The contender whose turn it is; the ring continues in the order of turns. */
   private turn: RingLink<Member> | undefined = undefined;
   /** Whether it received the quantum of this turn. */
@@ -65,15 +59,8 @@ export class DeficitRound<Member extends Contender<Member>> {
   private cost = 0;
 
   /** @param costOf the cost of a member's next request: finite, >= 0 */
-  constructor(minQuantum: number, costOf: (member: Member) => number) {
-    this.minQuantum = checkNumber('minQuantum', minQuantum, 0);
+  constructor(costOf: (member: Member) => number) {
     this.costOf = costOf;
-    this._quantum = minQuantum;
-  }
-
-  /** The present quantum. */
-  get quantum(): number {
-    return this._quantum;
   }
 
   join(member: Member): void {
@@ -88,7 +75,7 @@ export class DeficitRound<Member extends Contender<Member>> {
     if (turn === this.turn) this.pass(turn);
     if (turn === this.turn) {
       this.turn = undefined;
-      this._quantum = this.minQuantum;
+      this.quantum = 0;
     }
     turn.leave();
   }
@@ -114,8 +101,8 @@ export class DeficitRound<Member extends Contender<Member>> {
   private ask(turn: RingLink<Member>): void {
     const member = turn.value;
     const cost = Math.max(LEAST_COST, checkNumber('cost', this.costOf(member), 0));
-    this._quantum = Math.max(this._quantum, cost);
-    if (!this.begun) member.deficit += this._quantum;
+    this.quantum = Math.max(this.quantum, cost);
+    if (!this.begun) member.deficit += this.quantum;
     this.begun = true;
     if (cost > member.deficit) {
       this.pass(turn);

@@ -110,11 +110,6 @@ export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
     return this.count - this.cancelled;
   }
 
-  /** How many priorities have waiters, cancelled ones included. */
-  get priorities(): number {
-    return this.count === 0 ? 0 : this.buckets.size;
-  }
-
   push(item: Item, owner: Owner, since: number, reply?: unknown): boolean {
     const priority = this.priorityOf(item, owner);
     const bucket = this.latest?.priority === priority ? this.latest : this.bucketOf(priority);

@@ -17,13 +17,13 @@ interface Charge {
  *
  * While the shared limits hold requests back, the gates take turns by the cost of their requests
  * (deficit round robin): for two gates that both have waiters, the admitted costs differ by at most
- * `quantum` + 2 x the largest cost. A gate that is held back by its own limits takes no turn, and
+ * 3 x the largest cost. A gate that is held back by its own limits takes no turn, and
  * delays no other gate. O(1) per request, however many gates there are.
  */
 export class SharedPolicy {
   private readonly policy: Policy;
   private readonly costOf: (request: RequestCost) => number;
-  private readonly round = new DeficitRound<SharedPolicyMember>(0, ({ cost }) => cost);
+  private readonly round = new DeficitRound<SharedPolicyMember>(({ cost }) => cost);
   private readonly waiters = new Set<SharedPolicyMember>();
   private draining = false;
   private again = false;

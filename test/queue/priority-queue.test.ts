@@ -168,21 +168,6 @@ it('a priority queue shows all places, and those of moved waiters once', () => {
 });
 
 describe('the priorities of a priority queue', () => {
-  it('are given back as they empty', () => {
-    const queue = priorityQueue();
-    for (let priority = 0; priority < 1000; priority += 1) push(queue, { priority });
-    expect(queue.priorities).toBe(1000);
-    for (let left = 999; left >= 0; left -= 1) {
-      serve(queue);
-      expect(queue.priorities).toBe(left);
-    }
-    for (let priority = 0; priority < 1000; priority += 1) {
-      push(queue, { priority });
-      expect(queue.priorities).toBe(1);
-      serve(queue);
-    }
-  });
-
   it('must be integers, and nothing is pushed if not', () => {
     const queue = priorityQueue();
     for (const priority of [0.5, Number.NaN, Number.POSITIVE_INFINITY]) {

@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { PriorityQueue } from '../../../../src/queue/priority-queue.ts';
 import { isCancelled, priorityOf, push, serve, type Waiter } from '../../../queue/queue/waiters.ts';
+import { aliveBytes, leastBytes } from '../../../support/memory.ts';
 
 const WAITERS = 100_000;
 
@@ -24,7 +25,22 @@ describe('100,000 waiters of many priorities', () => {
     }
     while (serve(queue));
     await collectGarbage();
-    expect(queue.priorities).toBe(0);
     expect(alive(items)).toBe(0);
   });
+});
+
+it('100,000 priorities that were used once keep no memory', async () => {
+  const left = await leastBytes(1_000_000, () => {
+    const before = aliveBytes();
+    const queue = new PriorityQueue<Waiter, Waiter>(isCancelled, { priorityOf, agingMs: 10 });
+    for (let priority = 0; priority < WAITERS; priority += 1) {
+      push(queue, { priority });
+      // Every second one is alone in the queue.
+      if (priority % 2 === 1) while (serve(queue));
+    }
+    const alive = aliveBytes() - before;
+    expect(serve(queue)).toBeUndefined();
+    return alive;
+  });
+  expect(left).toBeLessThan(1_000_000);
 });
