@@ -50,6 +50,8 @@ export class GatePolicies {
   readonly #parts: GatePoliciesParts;
   #all: Policies;
   #attempts: AttemptPolicies;
+  /** The policy of attempts that were sent before the first rate limit was added. */
+  #unlimited: Policy | undefined = undefined;
 
   /** @throws RangeError or TypeError that names a wrong option */
   constructor(options: PolicyConfig, parts: GatePoliciesParts) {
@@ -122,6 +124,7 @@ export class GatePolicies {
     const { onLimit, refundRejected } = this.#options;
     const { emit, ignoreUnknown } = this.#parts.context();
     const options = { limits: limitsToAdd(changes), onLimit, refundRejected };
+    this.#unlimited = this.asked;
     this.#replace({ rateLimit: rateLimitPolicyOf(options, emit, ignoreUnknown, now) });
   }
 
@@ -138,7 +141,9 @@ export class GatePolicies {
     const { adaptive: before, pace } = this.#all;
     pace?.interval.reset();
     const next = this.#newAdaptive(adaptive, concurrency);
-    if (before !== undefined) this.asked.retire?.(before);
+    if (before !== undefined) {
+      for (const policy of [this.asked, this.#unlimited]) policy?.retire?.(before);
+    }
     this.#parts.stored?.adapts(next);
     this.#replace({ adaptive: next });
     const { slots, bytes } = this.hold;

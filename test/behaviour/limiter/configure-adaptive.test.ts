@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Limiter } from '../../../src/index.ts';
 import { failing, listen, rig } from '../../limiter/rig.ts';
 import { ApiError } from '../../request/harness.ts';
 
@@ -85,5 +86,24 @@ describe('configure, with an adaptive limit on,', () => {
       concurrency: { limit: 3 },
       adaptive: { minLimit: 3, maxLimit: 100 },
     });
+  });
+});
+
+describe('an adaptive policy that was removed', () => {
+  const limits = { requests: { limit: 1_000, windowMs: 60_000 } };
+  const changes: Record<string, readonly Parameters<Limiter['configure']>[0][]> = {
+    'by itself': [{ adaptive: false }],
+    'with the first limits': [{ limits, adaptive: false }],
+    'after the first limits': [{ limits }, { adaptive: false }],
+  };
+
+  it.each(Object.keys(changes))('ignores the ends of requests in flight: %s', async (kind) => {
+    const { limiter } = rig({ concurrency: 10, adaptive: cooling });
+    const lease = await limiter.acquire();
+    for (const change of changes[kind] ?? []) limiter.configure(change);
+    const events = listen(limiter);
+    lease.release('failed', new ApiError(500));
+    expect(events).toEqual([]);
+    expect(limiter.snapshot().concurrency.limit).toBe(10);
   });
 });
