@@ -181,8 +181,9 @@ export class RequestGate implements LimitNames {
     };
   }
 
-  /** Stops the timer for good. */
+  /** Stops the timer for good. A group closes the gate of an idle key that was closed before. */
   close(): void {
+    if (this.#isClosed) return;
     this.#isClosed = true;
     this.#leave();
     this.fleet?.close();

@@ -1,6 +1,12 @@
 import { of, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { createLimiterGroup, FeedbackSubject, type GroupEvent } from '../../../src/index.ts';
+import {
+  createLimiter,
+  createLimiterGroup,
+  FeedbackSubject,
+  type GroupEvent,
+  LimiterClosedError,
+} from '../../../src/index.ts';
 import { ManualClock } from '../../../src/simulator/manual-clock.ts';
 import { expectAllIdle, groupRig, listenTo } from '../../limiter/group-rig.ts';
 import { fate } from '../../limiter/harness.ts';
@@ -42,6 +48,27 @@ describe('close and drain of a group', () => {
     await clock.advanceAsync(0);
     expect(drained.state).toBe('ok');
   });
+});
+
+it('a closed group that drops a key ends nothing that others observe of the provider', async () => {
+  const clock = new ManualClock();
+  const feedback = new FeedbackSubject({ clock });
+  const backoffs: number[] = [];
+  const instrumentation = { backoff: (waitMs: number) => backoffs.push(waitMs) };
+  const common = { clock, instrumentation, telemetry: false } as const;
+  createLimiter({ ...common, feedback });
+  const group = createLimiterGroup((key: string) => key, {
+    ...common,
+    maxKeys: 1,
+    each: { feedback },
+  });
+  await group.run('a', async () => {});
+  group.close();
+  await group.drain();
+  await expect(group.run('b', async () => {})).rejects.toThrow(LimiterClosedError);
+  expect(group.snapshot().keys).toHaveProperty('b');
+  feedback.next({ kind: 'throttled', retryAfterMs: 1_000 });
+  expect(backoffs).toEqual([1_000]);
 });
 
 describe('the events and the state of a group', () => {
