@@ -277,13 +277,13 @@ export class DrainLoop {
     }
     // A listener of the policies' events has paused the gate.
     if (this.isPaused) return 0;
+    // The head left while policies were asked, or the state changed since.
+    if (wait !== 0 && (isCancelled(ticket, queue.owner) || this.isStale)) return 0;
     if (wait <= 0) {
       const refusal = wait === REFUSED ? admission.refusal(ticket, now) : ticket.refusal;
       this.pass(queue, ticket, Number.isNaN(now) ? this.clock.now() : now, refusal);
       return 0;
     }
-    // The head left while policies were asked, or the state changed since.
-    if (isCancelled(ticket, queue.owner) || this.isStale) return 0;
     ticket.rounds += 1;
     this.askedAt = now;
     return this.holdBack(isRetry, wait);

@@ -21,4 +21,17 @@ describe('a request that does not fit a rate limit', () => {
     expect(lease).toBeDefined();
     lease?.release();
   });
+
+  it('is sent after all in the same case where it has waited for a slot', async () => {
+    const limits = { requests: { limit: 1, windowMs: 1_000 } };
+    const { limiter } = rig({ concurrency: 1, limits, onLimit: 'fail', adaptive: false });
+    const lease = await limiter.acquire();
+    const waiting = limiter.run(() => 'sent');
+    limiter.events$.subscribe(({ kind }) => {
+      if (kind !== 'limitDenied') return;
+      limiter.configure({ limits: { requests: { limit: 2, windowMs: 1_000 } } });
+    });
+    lease.release();
+    await expect(waiting).resolves.toBe('sent');
+  });
 });
