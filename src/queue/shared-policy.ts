@@ -27,6 +27,8 @@ export class SharedPolicy {
   private readonly waiters = new Set<SharedPolicyMember>();
   private draining = false;
   private again = false;
+  /** Counts the calls of `drain`: after each, an earlier answer may be out of date. */
+  private changes = 0;
 
   /**
    * @param policy the shared limits
@@ -81,7 +83,13 @@ export class SharedPolicy {
         return Number.POSITIVE_INFINITY;
       }
     }
-    const waitMs = this.policy.wait(request, now);
+    let waitMs: number;
+    let before: number;
+    // A listener of the wait may have given back or added enough.
+    do {
+      before = this.changes;
+      waitMs = this.policy.wait(request, now);
+    } while (waitMs !== 0 && before !== this.changes);
     if (waitMs > 0) this.join(member);
     return waitMs;
   }
@@ -115,6 +123,7 @@ export class SharedPolicy {
 
   /** Wakes the gates whose turn it is, until one of them has to wait. */
   drain(): void {
+    this.changes += 1;
     this.again = true;
     if (this.draining) return;
     this.draining = true;

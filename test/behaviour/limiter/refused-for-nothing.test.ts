@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { createLimiterGroup, type Lease, type LimiterGroup } from '../../../src/index.ts';
+import { ManualClock } from '../../../src/simulator/manual-clock.ts';
 import { rig } from '../../limiter/rig.ts';
 
 describe('a request that does not fit a rate limit', () => {
@@ -33,5 +35,26 @@ describe('a request that does not fit a rate limit', () => {
     });
     lease.release();
     await expect(waiting).resolves.toBe('sent');
+  });
+
+  const changes = {
+    'given back': (_: unknown, lease: Lease) => lease.release('cancelled'),
+    added: (group: LimiterGroup<string>) => group.add('requests', 1),
+  };
+  it.each(
+    (['fail', 'wait'] as const).flatMap((onLimit) =>
+      Object.entries(changes).map(([what, change]) => ({ onLimit, what, change })),
+    ),
+  )('of a group is sent after all if enough was $what, with onLimit $onLimit', async (each) => {
+    const limits = { requests: { limit: 1, windowMs: Number.POSITIVE_INFINITY } };
+    const group = createLimiterGroup((key: string) => key, {
+      clock: new ManualClock(),
+      shared: { limits, onLimit: each.onLimit },
+    });
+    const lease = await group.acquire('a');
+    group.events$.subscribe(({ kind }) => {
+      if (kind === 'limitDenied') each.change(group, lease);
+    });
+    await expect(group.run('b', async () => 'sent')).resolves.toBe('sent');
   });
 });
