@@ -26,7 +26,6 @@ export class CallAbort implements Abortable {
   private readonly call: AbortableCall;
   private readonly pipeline: LeftPipeline;
   private isAborted = false;
-  /** The subscription to the signal, until the call has ended. */
   private subscription: AbortSubscription | undefined = undefined;
 
   constructor(call: AbortableCall, pipeline: LeftPipeline, ticket: Ticket | undefined) {
@@ -58,7 +57,6 @@ export class CallAbort implements Abortable {
     const { gate, factory } = this.pipeline;
     const isQueued = call.queued > 0;
     this.isAborted = true;
-    this.end();
     if (isQueued && ticket !== undefined) gate.waits.givesUp(ticket, call);
     gate.left(call);
     call.reject(reason);
@@ -69,9 +67,6 @@ export class CallAbort implements Abortable {
 
   /** The call has ended, and can no longer be aborted. */
   end(): void {
-    this.ticket = undefined;
-    this.execution = undefined;
     this.subscription?.stop();
-    this.subscription = undefined;
   }
 }

@@ -99,6 +99,5 @@ export class KeyRouter<T, R, L extends object> extends ResultSubscriber<T, R> {
 
   protected override leaveGates(): void {
     for (const { requests } of this.active) requests.close();
-    this.active.clear();
   }
 }

@@ -120,12 +120,12 @@ export class RequestCounters implements RequestListener {
     this.present -= 1;
     this._counts[outcome] += 1;
     if (this._progress !== undefined) this.record(this._progress, ticket, outcome);
-    if (this.onEmpty.length > 0 && this.present === 0) this.lookIfEmpty();
+    this.lookIfEmpty();
   }
 
   abandoned(count: number): void {
     this._counts.cancelled += count;
-    if (this.onEmpty.length > 0 && this.present === 0) this.lookIfEmpty();
+    this.lookIfEmpty();
   }
 
   /** A request that was sent without the limiter has ended. */
@@ -145,7 +145,7 @@ export class RequestCounters implements RequestListener {
   /** Calls back when no request is present any more; at once if none is. */
   whenEmpty(callback: () => void): void {
     this.onEmpty.push(callback);
-    if (this.present === 0) this.lookIfEmpty();
+    this.lookIfEmpty();
   }
 
   setTotal(total: number | undefined): void {
@@ -203,6 +203,7 @@ export class RequestCounters implements RequestListener {
    * turn in which it began, while requests behind it still have no ticket and are not counted.
    */
   private lookIfEmpty(): void {
+    if (this.onEmpty.length === 0 || this.present > 0) return;
     if (this.isEmpty) this.tellEmpty();
     else {
       queueMicrotask(() => {

@@ -189,7 +189,7 @@ export class WaitTimeouts {
 
   /** A request that was not sent yet starts to wait at a gate. */
   wait(ticket: Ticket, gate: Expelling, owner: AdmissionCallback, now: number): void {
-    if (!this.isOn || ticket.attempts > 0) return;
+    if (!this.isOn) return;
     const waiter = new Waiter(ticket, gate, owner, this);
     ticket.waitTimeout = waiter;
     this.#timeouts.started(waiter, now);

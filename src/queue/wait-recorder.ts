@@ -195,9 +195,8 @@ class WaitTimeline {
     return cause !== undefined && cause.gate === gate && cause.limit === limit;
   }
 
-  /** Makes this the present cause. */
+  /** Makes this the present cause, which it was not. */
   note(gate: GateKind, limit: string | undefined, now: number): void {
-    if (this.isBoundBy(gate, limit)) return;
     const last = this.starts.length - 1;
     // A cause of no duration is dropped.
     if (last >= 0 && now <= (this.starts[last] as number)) {

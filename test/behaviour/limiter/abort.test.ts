@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createLimiter } from '../../../src/index.ts';
+import { createLimiter, LimiterClosedError } from '../../../src/index.ts';
 import { ManualClock } from '../../../src/simulator/manual-clock.ts';
 import { countedSignal, expectIdle, fate } from '../../limiter/harness.ts';
 import { failingWith, tooMany } from '../../request/harness.ts';
@@ -82,6 +82,34 @@ describe.each(['run', 'acquire'] as const)('%s with a signal', (method) => {
     await clock.advanceAsync(0);
     expect(limiter.snapshot()).toEqual(before);
     expect(told.state).toBe('ok');
+  });
+
+  it('takes its listener back when it is refused', async () => {
+    const { clock, limiter } = make();
+    const { signal, listeners } = countedSignal();
+    limiter.close();
+    const told = start(limiter, signal);
+    await clock.advanceAsync(0);
+    expect(told.error).toBeInstanceOf(LimiterClosedError);
+    expect(listeners.size).toBe(0);
+  });
+
+  it('that fires in a hook of its admission sends nothing, and reports no attempt', async () => {
+    const clock = new ManualClock();
+    const { controller, signal } = countedSignal();
+    let attempts = 0;
+    const instrumentation = {
+      admitted: () => controller.abort(reason),
+      attemptStarted: () => {
+        attempts += 1;
+      },
+    };
+    const limiter = createLimiter({ clock, instrumentation, telemetry: false });
+    const told = start(limiter, signal);
+    await clock.advanceAsync(0);
+    expect(told.error).toBe(reason);
+    expect(attempts).toBe(0);
+    expectIdle(limiter);
   });
 
   it('may share it with a thousand others, without a warning', async () => {
