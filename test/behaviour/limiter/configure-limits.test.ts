@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLimiterGroup, UnknownLimitError } from '../../../src/index.ts';
+import { CostAboveLimitError, createLimiterGroup, UnknownLimitError } from '../../../src/index.ts';
 import { ManualClock } from '../../../src/simulator/manual-clock.ts';
 import { expectIdle, fate } from '../../limiter/harness.ts';
 import { listen, rig, script } from '../../limiter/rig.ts';
@@ -27,6 +27,27 @@ describe('limits that are added and removed while requests wait', () => {
     end('c');
     await clock.advanceAsync(1_000);
     expectIdle(limiter);
+  });
+
+  it('charges costs by the name of the first limit that is added', async () => {
+    const { limiter } = rig();
+    limiter.configure({ limits: { credits: perSecond(10) } });
+    await limiter.run(async () => {}, { costs: { credits: 4 } });
+    expect(limiter.snapshot().rateLimit?.credits?.used).toBe(4);
+    const refused = limiter.run(async () => {}, { costs: { credits: 11 } });
+    await expect(refused).rejects.toThrow(CostAboveLimitError);
+  });
+
+  it('refuses new requests above a lowered limit at once, also such as wait already', async () => {
+    const { clock, limiter } = rig({ concurrency: 1, tokensPerMinute: 100 });
+    const { run } = script(limiter);
+    run('a');
+    const waiting = run('b', { tokens: 50 });
+    limiter.configure({ tokensPerMinute: 10 });
+    const newcomer = run('c', { tokens: 50 });
+    await clock.advanceAsync(0);
+    expect(newcomer.error).toBeInstanceOf(CostAboveLimitError);
+    expect(waiting.state).toBe('open');
   });
 
   it('admits requests at once that waited only for a removed limit', async () => {

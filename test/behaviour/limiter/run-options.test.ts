@@ -198,4 +198,11 @@ describe('the options of a request are copied', () => {
     expect([tokens?.used, credits?.used]).toEqual([6, 60]);
     expect(order).toEqual([1, 3, 2]);
   });
+
+  it('and a later request without costs has none', async () => {
+    const { limiter } = rig({ limits: { credits: { limit: 100, windowMs: 60_000 } } });
+    await limiter.run(async () => {}, { costs: { credits: 10 } });
+    await limiter.run(async () => {}, { priority: 0 });
+    expect(limiter.snapshot().rateLimit?.credits?.used).toBe(10);
+  });
 });
