@@ -8,7 +8,6 @@ import type { WaitRecorder } from './wait-recorder.ts';
 import {
   type AdmissionCallback,
   headTicket,
-  isCancelled,
   notifyAdmitted,
   type RequestQueue,
   type WaitingRequests,
@@ -277,8 +276,8 @@ export class DrainLoop {
     }
     // A listener of the policies' events has paused the gate.
     if (this.isPaused) return 0;
-    // The head left while policies were asked, or the state changed since.
-    if (wait !== 0 && (isCancelled(ticket, queue.owner) || this.isStale)) return 0;
+    // The state changed while policies were asked: a request has left, for example the head.
+    if (wait !== 0 && this.isStale) return 0;
     if (wait <= 0) {
       const refusal = wait === REFUSED ? admission.refusal(ticket, now) : ticket.refusal;
       this.pass(queue, ticket, Number.isNaN(now) ? this.clock.now() : now, refusal);

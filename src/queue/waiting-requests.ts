@@ -160,7 +160,7 @@ function sinceOf({ item, since }: RequestQueue): number {
  * A waiting ticket that was settled is not cancelled here: its owner counts it and must be called.
  * A waiting ticket that was refused is cancelled: its owner was called.
  */
-export function isCancelled(item: unknown, owner: AdmissionCallback): boolean {
+function isCancelled(item: unknown, owner: AdmissionCallback): boolean {
   return owner.gone || (isTicket(item) && item.refusal !== undefined);
 }
 

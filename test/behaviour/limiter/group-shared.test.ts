@@ -23,6 +23,17 @@ describe('shared limits', () => {
     }
   });
 
+  it('are left to other keys by one whose own slots were taken away while it had the turn', async () => {
+    const limits = { requests: { limit: 1, windowMs: 1_000 } };
+    const each = { concurrency: 2, adaptive: false } as const;
+    const { clock, group, run, started } = groupRig({ shared: { limits }, each });
+    for (const name of ['a1', 'a2', 'b1']) run(name);
+    expect(started).toEqual(['a1']);
+    group.get('a').configure({ concurrency: 1 });
+    await clock.advanceAsync(1_000);
+    expect(started).toEqual(['a1', 'b1']);
+  });
+
   it('hold all keys back together: rates and a pace, besides their own limits', async () => {
     const each = { limits: { requests: { limit: 2, windowMs: 1_000 } } };
     for (const shared of [

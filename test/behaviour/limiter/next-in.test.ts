@@ -34,6 +34,16 @@ describe('snapshot().nextInMs', () => {
     expect(closed.limiter.snapshot()).toMatchObject({ binding: 'backoff', nextInMs: 400 });
   });
 
+  it('is undefined from when the next request also needs the end of another one', async () => {
+    const { limiter } = rig({ adaptive: false, concurrency: 2, requestsPerMinute: 1 });
+    const calls = script(limiter);
+    calls.run('a');
+    calls.run('b');
+    expect(limiter.snapshot().nextInMs).toBe(60_000);
+    limiter.configure({ concurrency: 1 });
+    expect(limiter.snapshot()).toMatchObject({ binding: 'concurrency', nextInMs: undefined });
+  });
+
   it('is undefined if no request waits, or only the end of another request helps', async () => {
     const { clock, limiter } = rig({ concurrency: 1 });
     expect(limiter.snapshot().nextInMs).toBeUndefined();

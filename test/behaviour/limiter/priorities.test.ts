@@ -2,7 +2,7 @@ import { from, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { expectIdle, fate } from '../../limiter/harness.ts';
 import { rig } from '../../limiter/rig.ts';
-import { watch } from '../../request/harness.ts';
+import { tooMany, watch } from '../../request/harness.ts';
 
 describe('priorities', () => {
   it.each(['concurrency', 'backoff', 'rateLimit'] as const)(
@@ -48,4 +48,21 @@ describe('priorities', () => {
       expectIdle(limiter);
     },
   );
+});
+
+it('a retry goes before a request that arrived later, though that one began to wait before it', async () => {
+  const { clock, limiter } = rig({ concurrency: 2, adaptive: false, backoff: { reopen: 'all' } });
+  const order: string[] = [];
+  const early = limiter.run(async ({ attempt }) => {
+    order.push('early');
+    if (attempt > 1) return;
+    await new Promise<void>((resolve) => clock.setTimer(resolve, 30));
+    throw tooMany(100);
+  });
+  await clock.advanceAsync(10);
+  limiter.feedback.next({ kind: 'throttled', retryAfterMs: 100 });
+  const late = limiter.run(async () => void order.push('late'));
+  await clock.advanceAsync(1_000);
+  await Promise.all([early, late]);
+  expect(order).toEqual(['early', 'early', 'late']);
 });
