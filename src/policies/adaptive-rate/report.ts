@@ -11,10 +11,10 @@ const SPARE_PART = 0.005;
 const DROOP = 3;
 export const LEAST_SPARE = 1;
 
-/** Each attempt uses up much of a bucket that holds no more than this. */
-const SMALL_BUCKET = 5;
 /** A sliding window below this limit would lose more than a twentieth by the least spare amount. */
 const SMALL_LIMIT = 20;
+/** Each attempt uses up much of a bucket that holds no more than this. */
+const SMALL_BUCKET = 5;
 
 /** The last report: the amount left right after an attempt, and the amount sent by then. */
 export interface Report {
@@ -70,11 +70,13 @@ export function spareOf({ limit }: Report, kind: WindowKind | undefined, share =
 
 /**
  * Whether a limit is so small that the amount left shows too little about the rate. A bucket holds
- * the greatest amount that was left, and the attempt that reported it.
+ * the greatest amount that was left, and the attempt that reported it; less was left of a large
+ * one because others use it.
  */
 export function isSmall({ limit }: Report, { kind, highest }: Described): boolean {
+  if (limit >= SMALL_LIMIT) return false;
   if (kind === 'bucket') return Math.min(limit, highest + 1) <= SMALL_BUCKET;
-  return kind === 'sliding' ? limit < SMALL_LIMIT : limit <= LEAST_SPARE;
+  return kind === 'sliding' || limit <= LEAST_SPARE;
 }
 
 /**

@@ -31,8 +31,9 @@ describe('the amount left unused', () => {
 
 describe('a limit is too small to tell the rate by what is left', () => {
   it.each([
-    { kind: 'bucket', limit: 400, highest: 4, small: true },
-    { kind: 'bucket', limit: 400, highest: 5, small: false },
+    { kind: 'bucket', limit: 20, highest: 4, small: false },
+    { kind: 'bucket', limit: 19, highest: 4, small: true },
+    { kind: 'bucket', limit: 19, highest: 5, small: false },
     { kind: 'bucket', limit: 5, highest: 5, small: true },
     { kind: 'sliding', limit: 19, highest: 18, small: true },
     { kind: 'sliding', limit: 20, highest: 0, small: false },
