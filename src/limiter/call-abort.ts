@@ -65,8 +65,10 @@ export class CallAbort implements Abortable {
     else ticket.settle('cancelled');
   }
 
-  /** The call has ended, and can no longer be aborted. */
+  /** The call has ended, and can no longer be aborted. Frees what it used. */
   end(): void {
+    this.ticket = undefined;
+    this.execution = undefined;
     this.subscription?.stop();
   }
 }

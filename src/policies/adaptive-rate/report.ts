@@ -75,14 +75,5 @@ export function spareOf({ limit }: Report, kind: WindowKind | undefined, share =
  */
 export function isSmall({ limit }: Report, { kind, highest }: Described): boolean {
   if (limit >= SMALL_LIMIT) return false;
-  if (kind === 'bucket') return Math.min(limit, highest + 1) <= SMALL_BUCKET;
-  return kind === 'sliding' || limit <= LEAST_SPARE;
-}
-
-/**
- * Whether nothing is ever left of a small limit, as of one on the distance between requests: each of
- * them uses it up, whatever other processes send.
- */
-export function isNeverLeft({ limit }: Report, highest: number): boolean {
-  return highest < 1 && limit < SMALL_LIMIT;
+  return kind === 'sliding' || Math.min(limit, highest + 1) <= SMALL_BUCKET;
 }

@@ -3,7 +3,6 @@ import { DriftingRate, LEAST_BASE, MOST_FACTOR } from './drifting-rate.ts';
 import { FillMeter } from './fill-meter.ts';
 import {
   type Described,
-  isNeverLeft,
   isSmall,
   LEAST_SPARE,
   leftOf,
@@ -158,15 +157,16 @@ export class ReportedRate {
   }
 
   /**
-   * The rate of the whole limit, including the use by other processes; undefined if none was
-   * reported lately, or if each request uses the limit up.
+   * The rate of the whole limit, including the use by other processes; 0 if none was reported
+   * lately, or if each request uses the limit up.
    */
-  wholePerMs(now: number): number | undefined {
+  wholePerMs(now: number): number {
     const report = this.#fresh(now);
-    if (report !== undefined && isNeverLeft(report, this.#fill.highest)) return undefined;
+    if (report === undefined) return 0;
+    // Nothing is ever left of a limit on the distance between requests, whatever others use.
+    if (this.#fill.highest < 1 && isSmall(report, this.#described)) return 0;
     // The measured refill of a bucket excludes what others use.
-    if (report !== undefined && this.#classifier.kind === 'bucket') return report.fullPerMs;
-    return this.usualPerMs(now);
+    return this.#classifier.kind === 'bucket' ? report.fullPerMs : (this.usualPerMs(now) ?? 0);
   }
 
   /** Whether the amount left may be sent at once, and then nothing until the next report. */
@@ -203,16 +203,17 @@ export class ReportedRate {
    */
   rateAt(total: number, now: number): number | undefined {
     const last = this.#report;
-    if (last !== undefined && total < this.#atOnceUntil) {
-      const saved = savedOf(last, this.#described, total, now);
-      if (saved > spareOf(last, this.#classifier.kind)) return undefined;
+    if (last === undefined) return undefined;
+    const described = this.#described;
+    const { kind, highest } = described;
+    if (total < this.#atOnceUntil) {
+      const saved = savedOf(last, described, total, now);
+      if (saved > spareOf(last, kind)) return undefined;
     }
     if (this.#hasEnd) return this.#window.rateAt(total, now);
     const report = this.#fresh(now);
     const { perMs, wholePerMs } = this.#share;
     if (report === undefined || perMs === undefined) return undefined;
-    const { kind } = this.#classifier;
-    const { highest } = this.#fill;
     let left = leftOf(report, wholePerMs, total, now);
     if (kind === 'bucket' && left > highest) {
       // A full bucket does not fill further, for example during an outage.
@@ -230,7 +231,7 @@ export class ReportedRate {
       const isLeft = report.remaining - (total - report.total) > spare;
       return isLeft ? undefined : LEAST_FACTOR * wholePerMs;
     }
-    if (isSmall(report, this.#described)) return undefined;
+    if (isSmall(report, described)) return undefined;
     const excess = (left - spare) / spare;
     const base = this.#share.drift(perMs, excess, now);
     const most =

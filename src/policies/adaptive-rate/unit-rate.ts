@@ -86,9 +86,9 @@ export class UnitRate {
     return this.#reported.limit(now);
   }
 
-  /** The rate of the whole limit that was reported, per ms; 0 if none was. */
+  /** As {@link ReportedRate.wholePerMs}. */
   wholePerMs(now: number): number {
-    return this.#reported.wholePerMs(now) ?? 0;
+    return this.#reported.wholePerMs(now);
   }
 
   /** Whether reports show that the limit admits requests before it is full again. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
   type Described,
-  isNeverLeft,
   isSmall,
   type Report,
   spareOf,
@@ -37,20 +36,12 @@ describe('a limit is too small to tell the rate by what is left', () => {
     { kind: 'bucket', limit: 5, highest: 5, small: true },
     { kind: 'sliding', limit: 19, highest: 18, small: true },
     { kind: 'sliding', limit: 20, highest: 0, small: false },
-    { kind: undefined, limit: 1, highest: 0, small: true },
-    { kind: undefined, limit: 2, highest: 0, small: false },
+    { kind: undefined, limit: 19, highest: 4, small: true },
+    { kind: undefined, limit: 19, highest: 5, small: false },
   ] as const)(
     '$kind of $limit, of which $highest were left: $small',
     ({ limit, small, ...known }) => {
       expect(isSmall({ ...report, limit }, known as unknown as Described)).toBe(small);
     },
   );
-});
-
-it.each([
-  [19, 0, true],
-  [20, 0, false],
-  [19, 1, false],
-])('of a limit of %i, of which %i were left, nothing is ever left: %s', (limit, highest, never) => {
-  expect(isNeverLeft({ ...report, limit }, highest)).toBe(never);
 });
