@@ -162,11 +162,11 @@ export class ReportedRate {
    */
   wholePerMs(now: number): number {
     const report = this.#fresh(now);
-    if (report === undefined) return 0;
+    const described = this.#described;
     // Nothing is ever left of a limit on the distance between requests, whatever others use.
-    if (this.#fill.highest < 1 && isSmall(report, this.#described)) return 0;
+    if (!report || (described.highest < 1 && isSmall(report, described))) return 0;
     // The measured refill of a bucket excludes what others use.
-    return this.#classifier.kind === 'bucket' ? report.fullPerMs : (this.usualPerMs(now) ?? 0);
+    return described.kind === 'bucket' ? report.fullPerMs : (this.usualPerMs(now) ?? 0);
   }
 
   /** Whether the amount left may be sent at once, and then nothing until the next report. */
