@@ -340,7 +340,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
       if (isAsked) loop.restIfEmpty();
       return undefined;
     }
-    // A retry arrived with its request, so it goes before requests that arrived later.
+    // A retry counts from the arrival of its request, so it goes before requests that came later.
     const since = queue === this.requests.first ? now : (ticket?.arrivedAt ?? now);
     const isNext = queue.push(item, owner, since, reply) || queue.length === 1;
     owner.queued += 1;

@@ -70,8 +70,8 @@ export function spareOf({ limit }: Report, kind: WindowKind | undefined, share =
 
 /**
  * Whether a limit is so small that the amount left shows too little about the rate. A bucket holds
- * the greatest amount that was left, and the attempt that reported it; less was left of a large
- * one because others use it.
+ * the greatest amount that was left, and the attempt that reported it. If that is little of a large
+ * limit, others use the rest.
  */
 export function isSmall({ limit }: Report, { kind, highest }: Described): boolean {
   if (limit >= SMALL_LIMIT) return false;
