@@ -119,7 +119,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   take(request: RequestCost, now: number): RateCharge {
     if (this.#fleetRate !== undefined) return 0;
     const charge = this.#charge(request, now);
-    if (this.#context.hard.isTest?.(now) === true) this.#test = charge;
+    if (this.#context.hard.isTest?.(now)) this.#test = charge;
     return charge;
   }
 

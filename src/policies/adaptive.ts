@@ -159,12 +159,13 @@ export const ADAPTIVE: PolicyDefinition<
     if (options === undefined) return undefined;
     const { now, maxLimit, maxRetryAfterMs, apply, correct, emit, isFailure, others } = context;
     if (options.strategy === 'rate') {
-      const { rateLimit } = others;
-      const limits = rateLimit instanceof RateLimitPolicy ? rateLimit.limits : undefined;
+      // Read each time: the first limits may be configured later.
+      const known = () =>
+        others.rateLimit instanceof RateLimitPolicy ? others.rateLimit : undefined;
       const hard = {
-        perMs: (unit: string) => (limits?.perSecond(unit) ?? Number.POSITIVE_INFINITY) / 1_000,
-        burst: (unit: string) => limits?.burst(unit) ?? 0,
-        isTest: (now: number) => rateLimit instanceof RateLimitPolicy && rateLimit.isTest(now),
+        perMs: (unit: string) => (known()?.limits.perSecond(unit) ?? Number.POSITIVE_INFINITY) / 1_000,
+        burst: (unit: string) => known()?.limits.burst(unit) ?? 0,
+        isTest: (now: number) => known()?.isTest(now),
       };
       // Configured limits are known: nothing has to be verified first.
       const isKnown = [hard.perMs('requests'), hard.perMs('tokens')].some(Number.isFinite);

@@ -48,7 +48,7 @@ export class GatePolicies {
   leastClosureMs = 0;
   readonly #options: PolicyConfig;
   readonly #parts: GatePoliciesParts;
-  #all: Policies;
+  readonly #all: Policies;
   #attempts: AttemptPolicies;
   /** The policy of attempts that were sent before the first rate limit was added. */
   #unlimited: Policy | undefined = undefined;
@@ -167,8 +167,9 @@ export class GatePolicies {
     return adaptive instanceof AdaptiveRatePolicy ? adaptive : undefined;
   }
 
+  /** Keeps the record: an adaptive rate reads the limits from the record that it was made with. */
   #replace(some: Partial<Policies>): void {
-    this.#all = { ...this.#all, ...some };
+    Object.assign(this.#all, some);
     this.#attempts = this.#newAttempts();
     this.#setAnswerRules();
   }

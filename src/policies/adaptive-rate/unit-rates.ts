@@ -13,7 +13,7 @@ export interface HardLimits {
   /** The largest burst that the limit on a unit permits. */
   burst(unit: 'requests' | 'tokens'): number;
   /** Whether an attempt that is sent now tests the end of a configured window. */
-  isTest?(now: number): boolean;
+  isTest?(now: number): boolean | undefined;
 }
 
 /** The charges of an attempt, by unit. */

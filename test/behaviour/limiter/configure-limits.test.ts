@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { CostAboveLimitError, createLimiterGroup, UnknownLimitError } from '../../../src/index.ts';
+import {
+  CostAboveLimitError,
+  createLimiterGroup,
+  type Limiter,
+  type LimiterOptions,
+  UnknownLimitError,
+} from '../../../src/index.ts';
 import { ManualClock } from '../../../src/simulator/manual-clock.ts';
 import { expectIdle, fate } from '../../limiter/harness.ts';
 import { listen, rig, script } from '../../limiter/rig.ts';
@@ -36,6 +42,31 @@ describe('limits that are added and removed while requests wait', () => {
     expect(limiter.snapshot().rateLimit?.credits?.used).toBe(4);
     const refused = limiter.run(async () => {}, { costs: { credits: 11 } });
     await expect(refused).rejects.toThrow(CostAboveLimitError);
+  });
+
+  it('lets the adaptive rate know the first limits that are added', async () => {
+    const limits = { requests: perSecond(10) };
+    const learned = async (
+      options: LimiterOptions,
+      changes: Parameters<Limiter['configure']>[0],
+    ) => {
+      const { clock, limiter } = rig({ concurrency: 16, ...options });
+      limiter.configure(changes);
+      let sent = 0;
+      const send = async () => {
+        sent += 1;
+        if (sent % 25 === 0) throw tooMany();
+      };
+      const calls = Promise.all(Array.from({ length: 100 }, () => limiter.run(send)));
+      await clock.advanceToAsync(8_000);
+      const { adaptive } = limiter.snapshot();
+      await clock.advanceToAsync(60_000);
+      await calls;
+      return adaptive;
+    };
+    const later = await learned({}, { limits });
+    expect(later).toEqual(await learned({ limits }, {}));
+    expect(later).not.toEqual(await learned({ limits: { requests: perSecond(20) } }, {}));
   });
 
   it('refuses new requests above a lowered limit at once, also such as wait already', async () => {
