@@ -17,6 +17,7 @@ import { rolldown } from 'rolldown';
 import commandConfig, { licences } from '../rolldown.config.js';
 import { command, entries } from './entries.js';
 import { optionalProperties } from './optional-properties.js';
+import { withoutDocumentation } from './without-documentation.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const external = [/^node:/, /^rxjs/, /^@opentelemetry\//, /^headgate/];
@@ -37,6 +38,7 @@ async function bundleCode(folder) {
     external,
     platform: 'node',
     tsconfig: join(root, 'tsconfig.json'),
+    plugins: [withoutDocumentation()],
   });
   const written = (format, ending, sourcemap) =>
     bundle.write({
