@@ -23,7 +23,7 @@ interface Mark {
   /** Whether enough was sent since the previous mark to use up the provider's rate. */
   readonly isFull: boolean;
   /** The pace of sending at the rejection, per ms. */
-  readonly pacePerMs: number;
+  pacePerMs: number;
 }
 
 /** What is known about a rate, per ms. */
@@ -89,6 +89,14 @@ export class CongestionSamples {
     this.marks.push({ from, to, accepted: 0, isFull: true, pacePerMs: 0 });
   }
 
+  /** The limit has changed by a factor: counts as if it had been that all the time. */
+  scale(factor: number): void {
+    for (const mark of this.marks) {
+      mark.accepted *= factor;
+      mark.pacePerMs *= factor;
+    }
+  }
+
   /** @returns undefined if there is only one mark */
   bounds(): RateBounds | undefined {
     const { last } = this;
@@ -116,7 +124,7 @@ export class CongestionSamples {
       most = Math.min(most, upper);
       longestMs = longMs;
       if (!areFull && next !== last) continue;
-      evidence = accepted;
+      evidence = Math.round(accepted);
       best = (2 * accepted) / (shortMs + longMs);
     }
     least = Math.max(least, LEAST_PART / longestMs);

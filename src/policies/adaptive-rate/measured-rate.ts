@@ -131,6 +131,13 @@ export class MeasuredRate {
     this._evidence = Math.min(this._evidence, EVIDENCE_AFTER);
   }
 
+  /** The limit has changed by a factor. */
+  scale(factor: number): void {
+    this.perMs *= factor;
+    this.marks?.scale(factor);
+    if (this._bounds !== undefined) this._bounds = this.marks?.bounds();
+  }
+
   /** The next measurement begins after this time. The rate stays. */
   restart(from: number, to: number): void {
     this.marks?.restart(from, to);

@@ -59,6 +59,14 @@ export class RateEstimate {
     this.open.restart(to);
   }
 
+  /** The provider has changed its limit by a factor. */
+  scale(factor: number): void {
+    if (factor === 1) return;
+    this.rate.scale(factor);
+    this.probing.scale(factor);
+    this.open.accepted *= factor;
+  }
+
   /** Whether anything was measured. */
   get isKnown(): boolean {
     return this.rate.isKnown;

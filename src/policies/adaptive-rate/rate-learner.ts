@@ -1,5 +1,6 @@
 import type { Verdict } from '../../model/feedback.ts';
 import { AttemptPacer } from './attempt-pacer.ts';
+import { LimitChange } from './limit-change.ts';
 import { LimitSigns, resetOf } from './limit-signs.ts';
 import type { Sending } from './sending.ts';
 import type { SentAttempt } from './sent-attempt.ts';
@@ -17,6 +18,7 @@ const IMPROBABLE = 0.05;
  */
 export class RateLearner extends AttemptPacer {
   private readonly signs = new LimitSigns();
+  private readonly change = new LimitChange();
   /** The greatest number of attempts that had no known result at once. */
   private mostUnknown = 0;
 
@@ -25,7 +27,10 @@ export class RateLearner extends AttemptPacer {
     this.inFlight -= 1;
     if (used !== undefined) this.rates.settle(sending, used);
     this.signs.answered(verdict);
-    this.rates.report(verdict.limits ?? [], sending, true, now);
+    const { limits = [] } = verdict;
+    this.rates.report(limits, sending, true, now);
+    const limit = shortestOf(limits, 'requests');
+    if (limit !== undefined) this.estimate.scale(this.change.report(limit));
     this.log.accept(sending, now);
     // Only an answer can prove a named wait too long; silence cannot.
     this.closed.named.accepted(sending.at);

@@ -124,6 +124,14 @@ export class RateProbing {
     this.verifiedPerMs = this.paceOf(perMs);
   }
 
+  /** The limit has changed by a factor. */
+  scale(factor: number): void {
+    this.verifiedPerMs *= factor;
+    this.perWindow *= factor;
+    this.lastAccepted *= factor;
+    this.shared.scale(factor);
+  }
+
   /** The measured rate was raised, both per ms. The pace stays, or rises to the initial excess. */
   raised(before: number, after: number): void {
     const excess = (before * (1 + this.presentExcess)) / after - 1;

@@ -38,6 +38,12 @@ export class SharedLimit {
     this.basePerMs = (1 - GIVEN_UP) * sharePerMs;
   }
 
+  /** The limit has changed by a factor. */
+  scale(factor: number): void {
+    this.wholePerMs *= factor;
+    this.basePerMs *= factor;
+  }
+
   /** @returns the pace, per ms; undefined if no other process is known to use the limit */
   paceAfter(verified: number): number | undefined {
     if (this.wholePerMs === 0) return undefined;

@@ -27,6 +27,22 @@ describe('marks of congestion', () => {
     expect(bounds?.evidence).toBe(100);
   });
 
+  it('of a limit that has changed bound the changed rate', () => {
+    const rows: [number, number, boolean][] = [
+      [100, 10_000, true],
+      [90, 10_000, false],
+    ];
+    const marks = marksOf(...rows);
+    const before = marks.bounds();
+    marks.scale(2.5);
+    const after = marks.bounds();
+    expect(after?.best).toBeCloseTo(2.5 * (before?.best ?? 0), 3);
+    // The pace of the last rejection bounds a provider that was not kept full.
+    expect([before?.most, after?.most]).toEqual([PACE, 2.5 * PACE]);
+    expect(after?.evidence).toBe(225);
+    expect(after?.hasChanged).toBe(false);
+  });
+
   it('within a fraction of a millisecond claim no rate of thousands', () => {
     const marks = new CongestionSamples({ from: 0, to: 0.02 });
     marks.add({ accepted: 1, from: 0.021, to: 0.05, isFull: true, pacePerMs: PACE });

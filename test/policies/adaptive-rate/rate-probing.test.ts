@@ -43,6 +43,13 @@ describe('what is tried beyond the measured rate', () => {
     expect(accept(probing, { count: n })).toBeCloseTo(1.095, 2);
   });
 
+  it('keeps its share where the limit has changed', () => {
+    const probing = begun();
+    const before = accept(probing, { count: 16 });
+    probing.scale(4);
+    expect(probing.paceOf(4 * PER_MS) / (4 * PER_MS)).toBeCloseTo(before, 9);
+  });
+
   it('is given up in part where others use up the limit, and grows by parts of the whole', () => {
     const probing = begun();
     const usedUpPerMs = 10 * PER_MS;

@@ -37,6 +37,14 @@ describe('a limit that others use too', () => {
     expect(shared.paceAfter(0)).toBeUndefined();
   });
 
+  it('costs and adds as much more as the limit has grown', () => {
+    const shared = stopped({});
+    const [before, later] = [shared.paceAfter(0) ?? 0, shared.paceAfter(50) ?? 0];
+    shared.scale(3);
+    expect(shared.paceAfter(0)).toBeCloseTo(3 * before, 9);
+    expect(shared.paceAfter(50)).toBeCloseTo(3 * later, 9);
+  });
+
   it('is not begun far above what was measured', () => {
     expect(stopped({ pacePerMs: 0.02 }).paceAfter(0)).toBeCloseTo(0.9 * 1.5 * STOP.perMs, 9);
   });
