@@ -163,7 +163,8 @@ export const ADAPTIVE: PolicyDefinition<
       const known = () =>
         others.rateLimit instanceof RateLimitPolicy ? others.rateLimit : undefined;
       const hard = {
-        perMs: (unit: string) => (known()?.limits.perSecond(unit) ?? Number.POSITIVE_INFINITY) / 1_000,
+        perMs: (unit: string) =>
+          (known()?.limits.perSecond(unit) ?? Number.POSITIVE_INFINITY) / 1_000,
         burst: (unit: string) => known()?.limits.burst(unit) ?? 0,
         isTest: (now: number) => known()?.isTest(now),
       };
