@@ -1,7 +1,9 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IMetricReader } from '@opentelemetry/sdk-metrics';
 import type { NodeSDK } from '@opentelemetry/sdk-node';
 import type { Sampler } from '@opentelemetry/sdk-trace';
 import { print } from '../util/print.ts';
+import { REQUESTS_OF_FETCH, warnOfSdkRetries } from '../util/sdk-retries.ts';
 import { globalMeter, histogramFactories } from './meter.ts';
 import { Aggregation, wantsAggregated } from './node/aggregation.ts';
 import { MetricsPage, metricReader, spanProcessor, type Warn } from './node/exporters.ts';
@@ -104,6 +106,7 @@ export async function startTelemetry(options: StartOptions): Promise<Telemetry> 
   ) {
     histogramFactories.set(meter, aggregation.make);
   }
+  subscribe(REQUESTS_OF_FETCH, warnOfSdkRetries);
   let ending: Promise<void> | undefined;
   const shutdown = () => {
     ending ??= end(sdk, registration, page, warn);
@@ -172,6 +175,7 @@ async function end(
   page: MetricsPage | undefined,
   warn: Warn,
 ): Promise<void> {
+  unsubscribe(REQUESTS_OF_FETCH, warnOfSdkRetries);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<'late'>((resolve) => {
     timer = setTimeout(() => resolve('late'), SHUTDOWN_MS);
