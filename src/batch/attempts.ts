@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { AttemptContext } from 'headgate';
-import { isGood } from './http/answer.ts';
+import { checkAnswer, isGood } from './http/answer.ts';
 import { callError, type OutageWatch, StatusError } from './http/failures.ts';
 import type { Budget } from './money.ts';
 import { type BatchRequest, type BatchResponse, promptTokensOf, type Send } from './request.ts';
@@ -119,7 +119,8 @@ export class Attempts {
 
 /**
  * Makes one call, and passes the headers and the body of its answer to the limiter.
- * @throws StatusError for an answer that is an error; ConnectionError if no answer came
+ * @throws StatusError for an answer that is an error; ConnectionError if no answer came;
+ * NoAnswerError for a wrong value of `send`
  */
 export async function callOnce(
   send: Send,
@@ -127,9 +128,13 @@ export async function callOnce(
   context: AttemptContext,
 ): Promise<BatchResponse> {
   const { signal, attempt } = context;
-  const response = await send(request, { signal, attempt }).catch((error: unknown) => {
+  let response: BatchResponse;
+  try {
+    response = await send(request, { signal, attempt });
+  } catch (error) {
     throw callError(error);
-  });
+  }
+  checkAnswer(response);
   context.observe({ headers: response.headers });
   context.observe(response.body);
   if (!isGood(response)) throw new StatusError(response);

@@ -1,5 +1,6 @@
 import { QuotaExhaustedError, RetryAfterTooLongError } from 'headgate';
 import { classify } from 'headgate/advanced';
+import { NoAnswerError } from './http/answer.ts';
 import { ConnectionError, StatusError } from './http/failures.ts';
 import { PROXY_REFUSED } from './http/proxy.ts';
 import { at } from './json.ts';
@@ -76,6 +77,7 @@ export function stopFor(error: unknown): Stop | undefined {
 
 /** The same before any success; after one, the error may concern only its request. */
 export function setupStopFor(error: unknown): Stop | undefined {
+  if (error instanceof NoAnswerError) return refused(error.message);
   if (!(error instanceof StatusError)) return undefined;
   const said = saidBy(error);
   if (error.status < 400) return refused(`${said}. Check --base-url`);

@@ -1,5 +1,7 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { basename } from 'node:path';
 import { checkBoolean, checkInteger, checkKeys, show } from '../util/check.ts';
+import { REQUESTS_OF_FETCH, warnOfSdkRetries } from '../util/sdk-retries.ts';
 import { HttpServer, readAssets } from './http-server.ts';
 import { Monitor } from './monitor.ts';
 import { Token } from './replies.ts';
@@ -141,9 +143,11 @@ function watch(monitor: Monitor, server: HttpServer, url: string): Inspector {
     server.push();
   }, LOOK_MS);
   timer.unref();
+  subscribe(REQUESTS_OF_FETCH, warnOfSdkRetries);
   let closed: Promise<void> | undefined;
   const close = async () => {
     clearInterval(timer);
+    unsubscribe(REQUESTS_OF_FETCH, warnOfSdkRetries);
     monitor.look();
     await server.close();
     monitor.close();

@@ -1,7 +1,9 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IMetricReader } from '@opentelemetry/sdk-metrics';
 import type { NodeSDK } from '@opentelemetry/sdk-node';
 import type { Sampler } from '@opentelemetry/sdk-trace';
 import { print } from '../util/print.ts';
+import { REQUESTS_OF_FETCH, warnOfSdkRetries } from '../util/sdk-retries.ts';
 import { globalMeter, histogramFactories } from './meter.ts';
 import { Aggregation, wantsAggregated } from './node/aggregation.ts';
 import { MetricsPage, metricReader, spanProcessor, type Warn } from './node/exporters.ts';
@@ -56,14 +58,10 @@ export async function startTelemetry(options: StartOptions): Promise<Telemetry> 
   const packages = await loadPackages();
   const { NodeSDK, PrometheusExporter } = packages;
   const warn: Warn = (message) => console.error(`headgate telemetry: ${message}`);
-  let isLost = false;
-  const lose: Warn = (message) => {
-    isLost = true;
-    warn(message);
-  };
-  const endpoint = options.otlpEndpoint;
-  const tracesEndpoint = endpointOf(environment.traces, environment.tracesEndpoint, endpoint);
-  const metricsEndpoint = endpointOf(environment.metrics, environment.metricsEndpoint, endpoint);
+  const { tracesUrl, metricsUrl } = environment;
+  const endpoint = environment.endpoint ?? options.otlpEndpoint;
+  const tracesEndpoint = endpointOf(environment.traces, tracesUrl ?? endpoint);
+  const metricsEndpoint = endpointOf(environment.metrics, metricsUrl ?? endpoint);
   const aggregation = new Aggregation(packages);
   const metricProducers = [aggregation];
   const page = wantsPage(environment, options)
@@ -73,15 +71,15 @@ export async function startTelemetry(options: StartOptions): Promise<Telemetry> 
   const readers: IMetricReader[] = [];
   if (page !== undefined && prometheusUrl !== undefined) readers.push(page.exporter);
   if (metricsEndpoint !== undefined) {
-    const target = environment.metricsEndpoint ? undefined : endpoint;
-    readers.push(metricReader(packages, target, aggregation, lose));
+    const url = metricsUrl ?? urlOf(metricsEndpoint, 'metrics');
+    readers.push(metricReader(packages, url, aggregation, warn));
   }
   // Leave other exporters to the SDK, which reads them from the environment.
   const isOther = environment.traces?.some(isOtherExporter) === true;
   const processors =
     tracesEndpoint === undefined
       ? []
-      : [spanProcessor(packages, environment.tracesEndpoint ? undefined : endpoint, lose)];
+      : [spanProcessor(packages, tracesUrl ?? urlOf(tracesEndpoint, 'traces'), warn)];
   const sdk = new NodeSDK({
     serviceName: environment.serviceName ?? options.serviceName,
     resource: resourceOf(packages, options),
@@ -108,11 +106,10 @@ export async function startTelemetry(options: StartOptions): Promise<Telemetry> 
   ) {
     histogramFactories.set(meter, aggregation.make);
   }
+  subscribe(REQUESTS_OF_FETCH, warnOfSdkRetries);
   let ending: Promise<void> | undefined;
   const shutdown = () => {
-    // If an export has failed before, its message was printed: the shutdown fails for the same
-    // reason.
-    ending ??= end(sdk, registration, page, warn, () => isLost);
+    ending ??= end(sdk, registration, page, warn);
     return ending;
   };
   return { prometheusUrl, tracesEndpoint, metricsEndpoint, shutdown };
@@ -125,16 +122,17 @@ const NOTHING: Telemetry = {
   shutdown: async () => {},
 };
 
-/** The OTLP endpoint of a signal, from the environment or else from the options. */
+/** The OTLP endpoint of a signal; undefined: it is not sent. */
 function endpointOf(
   exporters: readonly string[] | undefined,
-  fromEnvironment: string | undefined,
-  option: string | undefined,
+  given: string | undefined,
 ): string | undefined {
-  if (exporters !== undefined && !exporters.includes('otlp')) return undefined;
-  return (
-    fromEnvironment ?? option ?? (exporters === undefined ? undefined : 'http://localhost:4318')
-  );
+  if (exporters === undefined) return given;
+  return exporters.includes('otlp') ? (given ?? 'http://localhost:4318') : undefined;
+}
+
+function urlOf(endpoint: string, signal: string): string {
+  return `${endpoint.replace(/\/+$/, '')}/v1/${signal}`;
 }
 
 function wantsPage({ metrics }: Environment, { prometheusPort }: StartOptions): boolean {
@@ -176,8 +174,8 @@ async function end(
   registration: Registration,
   page: MetricsPage | undefined,
   warn: Warn,
-  isTold: () => boolean,
 ): Promise<void> {
+  unsubscribe(REQUESTS_OF_FETCH, warnOfSdkRetries);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<'late'>((resolve) => {
     timer = setTimeout(() => resolve('late'), SHUTDOWN_MS);
@@ -186,7 +184,7 @@ async function end(
     const ended = await Promise.race([sdk.shutdown(), late]);
     if (ended === 'late') warn(`shutdown took over ${SHUTDOWN_MS} ms, and was not waited for`);
   } catch (error) {
-    if (!isTold()) warn(`shutdown: ${print(error)}`);
+    warn(`shutdown: ${print(error)}`);
   } finally {
     clearTimeout(timer);
     registration.end();

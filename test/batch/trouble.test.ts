@@ -4,7 +4,7 @@ import {
   CallTimeoutError,
   ConnectionError,
 } from '../../src/batch/http/failures.ts';
-import type { BatchResponse } from '../../src/batch/index.ts';
+import type { BatchResponse, Send } from '../../src/batch/index.ts';
 import { answer, batchRig, prompts } from './rig.ts';
 
 const says = (statusCode: number, message: string, code?: string): BatchResponse => ({
@@ -40,6 +40,36 @@ describe('answers that concern all requests', () => {
       expect(await rig.run()).toMatchObject({ ok: 500, doneBefore: 0, stop: undefined });
     },
   );
+
+  it.for([
+    ['the body alone', { id: 'c-1', choices: [] }, 'an object with id, choices'],
+    ['nothing', undefined, 'undefined'],
+    ['a Response', new Response('{}'), 'an object'],
+  ] as const)('%s of `send` stops the run, and names its shape', async ([, value, got], test) => {
+    const rig = await batchRig(test, async () => value as unknown as BatchResponse);
+    rig.write('in.jsonl', prompts(500));
+    const report = await rig.run({ concurrency: 4 });
+    expect(report.stop).toEqual({
+      reason: 'refused',
+      message: `\`send\` must resolve with { statusCode, headers, body }, got ${got}`,
+    });
+    expect(rig.sent.length).toBeLessThan(20);
+    expect(report).toMatchObject({ ok: 0, failed: 0, left: 500 });
+  });
+
+  it('a `send` that throws, and one that returns no promise, are called all the same', async (test) => {
+    const send = ({ id }: { readonly id: string }) => {
+      if (id === 'p1') throw new TypeError('no such field');
+      return { statusCode: 200, body: { choices: [{ message: { content: id } }] } };
+    };
+    const rig = await batchRig(test, send as unknown as Send);
+    rig.write('in.jsonl', prompts(3));
+    expect(await rig.run()).toMatchObject({
+      ok: 2,
+      failed: 1,
+      errors: [{ kind: 'TypeError', message: 'no such field' }],
+    });
+  });
 
   it('stop a run that continues a successful one, too', async (test) => {
     let isWrong = false;

@@ -11,6 +11,7 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'by-hand.ts': ['ant+bee', 'cat+dog', 'eel'],
   'outage.ts': ['outageStarted', 'outageEnded', '[ 1, 2, 3, 4 ]'],
   'long-wait.ts': ['longWait 2', 'RETRY_AFTER_TOO_LONG', 'longWait'],
+  'checked.ts': ['positive at attempt 2'],
   'circuit.ts': ['open', 'open', 'the provider moves its servers'],
   'classify.ts': ['hello 2'],
   'configuration.ts': [

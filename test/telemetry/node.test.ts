@@ -347,6 +347,57 @@ describe('startTelemetry', () => {
     expect(lines.join()).not.toContain('\n');
   });
 
+  it('ends its shutdown when both signals have been sent, if one of them fails at once', async () => {
+    const ended: string[] = [];
+    const port = await listen(
+      createServer(({ url = '' }, response) => {
+        if (url.endsWith('traces')) return void response.writeHead(404).end();
+        // As a collector that restarts: the export is repeated.
+        const status = ended.length === 0 ? 503 : 200;
+        ended.push(`${url} ${status}`);
+        response.writeHead(status, { 'retry-after': new Date(0).toUTCString() }).end();
+      }),
+    );
+    const endpoint = `http://127.0.0.1:${port}`;
+    const telemetry = await start({ otlpEndpoint: endpoint, prometheusPort: false });
+    await createLimiter().run(async () => 1);
+    await telemetry.shutdown();
+    expect(ended).toEqual(['/v1/metrics 503', '/v1/metrics 200']);
+    expect(lines).toEqual([
+      `headgate telemetry: traces could not be exported, and are lost while that lasts: Not Found (404 from ${endpoint}/v1/traces)`,
+    ]);
+  });
+
+  it('says that an endpoint is no address of HTTP', async () => {
+    vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4317');
+    vi.stubEnv('OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', '127.0.0.1:4318/v1/metrics');
+    const telemetry = await start();
+    expect(telemetry).toMatchObject({ tracesEndpoint: undefined, metricsEndpoint: undefined });
+    const why = 'has no effect: an address begins with http:// or https://';
+    expect(lines).toEqual([
+      `headgate telemetry: OTEL_EXPORTER_OTLP_ENDPOINT=collector:4317 ${why}`,
+      `headgate telemetry: OTEL_EXPORTER_OTLP_METRICS_ENDPOINT=127.0.0.1:4318/v1/metrics ${why}`,
+    ]);
+    await expect(start({ otlpEndpoint: 'localhost:4318' })).rejects.toThrow(
+      '`otlpEndpoint` must be a URL, such as http://127.0.0.1:4318, got "localhost:4318"',
+    );
+  });
+
+  it('ends an export after the time that the variables name', async () => {
+    // It never answers.
+    const port = await listen(createServer((request) => void request.resume()));
+    vi.stubEnv('OTEL_EXPORTER_OTLP_TIMEOUT', '50');
+    const telemetry = await start({
+      otlpEndpoint: `http://127.0.0.1:${port}`,
+      prometheusPort: false,
+    });
+    await createLimiter().run(async () => 1);
+    await telemetry.shutdown();
+    // Without it, the shutdown would end after 5 s and say so.
+    expect(lines.filter((line) => line.includes('Request timed out'))).toHaveLength(2);
+    expect(lines.join()).not.toContain('shutdown took');
+  });
+
   it.each([
     ['GET', 'rebound.example', 403],
     ['GET', 'rebound.example:9464', 403],
@@ -383,7 +434,10 @@ describe('startTelemetry', () => {
     [{ prometheusPort: -1 }, '`prometheusPort` must be an integer >= 0, got -1'],
     [{ prometheusPort: 70_000 }, '`prometheusPort` must be at most 65535, got 70000'],
     [{ prometheusHost: '' }, '`prometheusHost` must be an address, got ""'],
-    [{ otlpEndpoint: 'here' }, '`otlpEndpoint` must be a URL, got "here"'],
+    [
+      { otlpEndpoint: 'here' },
+      '`otlpEndpoint` must be a URL, such as http://127.0.0.1:4318, got "here"',
+    ],
     [{ sampleRatio: Number.NaN }, '`sampleRatio` must be a number from 0 to 1, got NaN'],
     [{ port: 1 }, '`port` is no option of startTelemetry'],
   ])('refuses %j', async (options, message) => {

@@ -1,6 +1,20 @@
 import { at, isObject } from '../json.ts';
 import type { BatchResponse } from '../request.ts';
 
+/** `send` has resolved with something that is no answer: it would do so for each request. */
+export class NoAnswerError extends TypeError {
+  constructor(value: unknown) {
+    const fields = isObject(value) ? Object.keys(value).slice(0, 5) : [];
+    const got = fields.length > 0 ? `an object with ${fields.join(', ')}` : kindOf(value);
+    super(`\`send\` must resolve with { statusCode, headers, body }, got ${got}`);
+  }
+}
+
+/** @throws NoAnswerError for a value of `send` without a status */
+export function checkAnswer(value: unknown): void {
+  if (typeof at(value, 'statusCode') !== 'number') throw new NoAnswerError(value);
+}
+
 /** The fields in which APIs put the result. */
 const RESULTS = ['choices', 'output', 'output_text', 'data', 'content', 'results', 'embeddings'];
 
@@ -36,6 +50,11 @@ export function problemOf({ statusCode, headers, body }: BatchResponse): string 
     return `HTTP ${statusCode}, a redirect${target}, which is not followed`;
   }
   if (statusCode >= 400 || isObject(body)) return `HTTP ${statusCode}`;
-  const kind = Array.isArray(body) ? 'a list' : body === null ? 'null' : `a ${typeof body}`;
-  return `HTTP ${statusCode} with ${kind}, which is no answer`;
+  return `HTTP ${statusCode} with ${kindOf(body)}, which is no answer`;
+}
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  if (value === null || value === undefined) return String(value);
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

@@ -18,19 +18,19 @@ interface Exporter<T> {
   export(items: T, done: (result: { readonly code: number; readonly error?: Error }) => void): void;
 }
 
-/** @param endpoint of OTLP over HTTP; undefined: from the environment */
+/** @param url of OTLP over HTTP, with the path of traces */
 export function spanProcessor(
   { OTLPTraceExporter, BatchSpanProcessor }: Packages,
-  endpoint: string | undefined,
+  url: string,
   warn: Warn,
 ): BatchSpanProcessor {
-  const exporter = new OTLPTraceExporter(target(endpoint, 'traces'));
+  const exporter = new OTLPTraceExporter({ url, timeoutMillis: timeout('TRACES') });
   const maxQueueSize = amount('OTEL_BSP_MAX_QUEUE_SIZE') ?? MAX_SPANS;
   const maxExportBatchSize = amount('OTEL_BSP_MAX_EXPORT_BATCH_SIZE');
   const scheduledDelayMillis = amount('OTEL_BSP_SCHEDULE_DELAY');
   const exportTimeoutMillis = amount('OTEL_BSP_EXPORT_TIMEOUT');
   return new BatchSpanProcessor({
-    exporter: warning(exporter, 'traces', warn),
+    exporter: warning(exporter, 'traces', url, warn),
     maxQueueSize,
     ...(maxExportBatchSize !== undefined && { maxExportBatchSize }),
     ...(scheduledDelayMillis !== undefined && { scheduledDelayMillis }),
@@ -39,19 +39,19 @@ export function spanProcessor(
 }
 
 /**
- * @param endpoint of OTLP over HTTP; undefined: from the environment
+ * @param url of OTLP over HTTP, with the path of metrics
  * @param producer of the metrics that the SDK does not aggregate
  */
 export function metricReader(
   { OTLPMetricExporter, PeriodicExportingMetricReader }: Packages,
-  endpoint: string | undefined,
+  url: string,
   producer: MetricProducer,
   warn: Warn,
 ): PeriodicExportingMetricReader {
-  const exporter = new OTLPMetricExporter(target(endpoint, 'metrics'));
+  const exporter = new OTLPMetricExporter({ url, timeoutMillis: timeout('METRICS') });
   const every = amount('OTEL_METRIC_EXPORT_INTERVAL');
   return new PeriodicExportingMetricReader({
-    exporter: warning(exporter, 'metrics', warn),
+    exporter: warning(exporter, 'metrics', url, warn),
     metricProducers: [producer],
     ...(every !== undefined && { exportIntervalMillis: every, exportTimeoutMillis: every }),
   });
@@ -63,37 +63,57 @@ function amount(variable: string): number | undefined {
   return value > 0 ? value : undefined;
 }
 
-function target(endpoint: string | undefined, signal: string) {
-  if (endpoint === undefined) return { timeoutMillis: TIMEOUT_MS };
-  return { url: `${endpoint.replace(/\/+$/, '')}/v1/${signal}`, timeoutMillis: TIMEOUT_MS };
+function timeout(signal: string): number {
+  const [own, all] = [`OTEL_EXPORTER_OTLP_${signal}_TIMEOUT`, 'OTEL_EXPORTER_OTLP_TIMEOUT'];
+  return amount(own) ?? amount(all) ?? TIMEOUT_MS;
 }
 
-/** Makes an exporter print its first failure, and when it works again. */
-export function warning<T, E extends Exporter<T>>(exporter: E, signal: string, warn: Warn): E {
+/**
+ * Makes an exporter print its first failure, and when it works again. To the SDK each export seems
+ * to succeed: its shutdown would end with the first failure, before the other signal is exported.
+ */
+export function warning<T, E extends Exporter<T>>(
+  exporter: E,
+  signal: string,
+  url: string,
+  warn: Warn,
+): E {
   const send = exporter.export.bind(exporter);
   let isFailing = false;
   exporter.export = (items, done) => {
-    send(items, (result) => {
-      if (result.error === undefined && result.code === 0 && isFailing) {
+    send(items, ({ code, error }) => {
+      if (error === undefined && code === 0 && isFailing) {
         isFailing = false;
         warn(`${signal} are exported again`);
-      } else if (result.error !== undefined && !isFailing) {
+      } else if (error !== undefined && !isFailing) {
         isFailing = true;
-        warn(
-          `${signal} could not be exported, and are lost while that lasts: ${whyOf(result.error)}`,
-        );
+        const why = whyOf(error, withoutSecrets(url));
+        warn(`${signal} could not be exported, and are lost while that lasts: ${why}`);
       }
-      done(result);
+      done({ code: 0 });
     });
   };
   return exporter;
 }
 
+/** The error of the SDK for statuses that it has retried in vain. It does not say which. */
+const RETRIED = 'Export failed with retryable status';
+
 /**
- * The reason of a failure. Node's error for several refused addresses has a code and no message.
+ * The reason of a failure, such as `Not Found (404 from http://127.0.0.1:4318/v1/traces)`. Node's error for
+ * several refused addresses has a code and no message.
  */
-function whyOf(error: Error & { readonly code?: unknown }): string {
-  return error.message === '' ? String(error.code ?? error.name) : error.message;
+function whyOf(error: Error & { readonly code?: unknown }, url: string): string {
+  const { message, code } = error;
+  if (message === RETRIED) return `429, 502, 503 or 504 from ${url}`;
+  if (typeof code === 'number') return `${message} (${code} from ${url})`.trim();
+  return `${message === '' ? String(code ?? error.name) : message} (${url})`;
+}
+
+/** An address without user, password and query, which may hold a key. */
+function withoutSecrets(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
 }
 
 /** The path of the metrics page. */

@@ -51,12 +51,18 @@ export function checkStartOptions(options: StartOptions): void {
   if (prometheusHost !== undefined && (typeof prometheusHost !== 'string' || !prometheusHost)) {
     throw new TypeError(`\`prometheusHost\` must be an address, got ${show(prometheusHost)}`);
   }
-  if (otlpEndpoint !== undefined && !URL.canParse(otlpEndpoint)) {
-    throw new TypeError(`\`otlpEndpoint\` must be a URL, got ${show(otlpEndpoint)}`);
+  if (otlpEndpoint !== undefined && !isHttp(otlpEndpoint)) {
+    throw new TypeError(
+      `\`otlpEndpoint\` must be a URL, such as http://127.0.0.1:4318, got ${show(otlpEndpoint)}`,
+    );
   }
   if (sampleRatio !== undefined && !(sampleRatio >= 0 && sampleRatio <= 1)) {
     throw new RangeError(`\`sampleRatio\` must be a number from 0 to 1, got ${show(sampleRatio)}`);
   }
+}
+
+function isHttp(address: unknown): boolean {
+  return /^https?:\/\//i.test(String(address)) && URL.canParse(String(address));
 }
 
 /** The values of the standard OTEL_* variables; undefined for one that is not set. */
@@ -68,8 +74,13 @@ export interface Environment {
   /** The names of the exporters of a signal. */
   readonly traces: readonly string[] | undefined;
   readonly metrics: readonly string[] | undefined;
-  readonly tracesEndpoint: string | undefined;
-  readonly metricsEndpoint: string | undefined;
+  /** The endpoint of all signals. */
+  readonly endpoint: string | undefined;
+  /** The address of one signal, with its path. */
+  readonly tracesUrl: string | undefined;
+  readonly metricsUrl: string | undefined;
+  /** The variables with an endpoint that is no address of HTTP, as `NAME=value`. */
+  readonly wrongEndpoints: readonly string[];
   /** The protocol of OTLP for each signal. */
   readonly tracesProtocol: string | undefined;
   readonly metricsProtocol: string | undefined;
@@ -84,7 +95,13 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
     read(name)
       ?.split(',')
       .map((word) => word.trim());
-  const endpoint = read('OTEL_EXPORTER_OTLP_ENDPOINT');
+  const wrongEndpoints: string[] = [];
+  const address = (name: string) => {
+    const value = read(name);
+    if (value === undefined || isHttp(value)) return value;
+    wrongEndpoints.push(`${name}=${value}`);
+    return undefined;
+  };
   const port = Number(read('OTEL_EXPORTER_PROMETHEUS_PORT'));
   const protocol = read('OTEL_EXPORTER_OTLP_PROTOCOL');
   return {
@@ -94,8 +111,10 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
     serviceName: read('OTEL_SERVICE_NAME') ?? serviceOf(list('OTEL_RESOURCE_ATTRIBUTES')),
     traces: list('OTEL_TRACES_EXPORTER'),
     metrics: list('OTEL_METRICS_EXPORTER'),
-    tracesEndpoint: read('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') ?? endpoint,
-    metricsEndpoint: read('OTEL_EXPORTER_OTLP_METRICS_ENDPOINT') ?? endpoint,
+    endpoint: address('OTEL_EXPORTER_OTLP_ENDPOINT'),
+    tracesUrl: address('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'),
+    metricsUrl: address('OTEL_EXPORTER_OTLP_METRICS_ENDPOINT'),
+    wrongEndpoints,
     tracesProtocol: read('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') ?? protocol,
     metricsProtocol: read('OTEL_EXPORTER_OTLP_METRICS_PROTOCOL') ?? protocol,
     prometheusHost: read('OTEL_EXPORTER_PROMETHEUS_HOST'),
@@ -116,10 +135,12 @@ interface Endpoints {
 
 /** One line for each value of a variable that has no effect. */
 export function unsupported(
-  { tracesProtocol, metricsProtocol, metrics = [] }: Environment,
+  { tracesProtocol, metricsProtocol, metrics = [], wrongEndpoints }: Environment,
   { tracesEndpoint, metricsEndpoint }: Endpoints,
 ): readonly string[] {
-  const lines: string[] = [];
+  const lines = wrongEndpoints.map(
+    (variable) => `${variable} has no effect: an address begins with http:// or https://`,
+  );
   const protocols = new Set([
     tracesEndpoint === undefined ? undefined : tracesProtocol,
     metricsEndpoint === undefined ? undefined : metricsProtocol,
