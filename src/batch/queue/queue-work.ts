@@ -57,7 +57,11 @@ export async function startWork(options: WorkOptions): Promise<Work> {
   checkWorkerLimits(options.limits, options.limitsByModel);
   const packages = await loadQueuePackages();
   const connection = await connectRedis(packages, options.redis);
-  const storeClient = await connectRedis(packages, options.redis, 'fail');
+  const storeClient = await connectRedis(packages, options.redis, 'fail').catch((error) => {
+    // An open connection would keep the process alive.
+    connection.disconnect();
+    throw error;
+  });
   const limits = new WorkerLimits({
     limits: options.limits,
     byModel: options.limitsByModel,

@@ -1,0 +1,202 @@
+import { EventEmitter } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { QueueError, WorkerError } from '../../../src/batch/queue/queue-job.ts';
+import { RemoteJobs } from '../../../src/batch/queue/remote-jobs.ts';
+import type { BatchRequest } from '../../../src/batch/request.ts';
+
+/** How often lost jobs and missed answers are looked for, in ms. */
+const LOOK_MS = 2_000;
+/** How long a job is kept after its answer, in ms. */
+const KEEP_MS = 5_000;
+
+const SENT = { attempts: 1, rejected: 0, waitedMs: 0, durationMs: 5 };
+const ANSWER = { response: { statusCode: 200, body: { text: 'yes' } }, sent: SENT };
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+interface Entry {
+  state: string;
+  returnvalue?: unknown;
+  failedReason?: string;
+}
+
+/** The part of BullMQ's `Queue` that a run calls. */
+class FakeQueue {
+  /** How long each call takes. */
+  latencyMs = 1;
+  /** The number of calls so far. */
+  calls = 0;
+  readonly jobs = new Map<string, Entry>();
+  /** The ids of all jobs that were ever added. */
+  readonly added: string[] = [];
+  /** The error that Redis answers `add` with. */
+  refusal: string | undefined;
+
+  async add(_name: string, _data: unknown, { jobId }: { readonly jobId: string }): Promise<void> {
+    await this.#call();
+    if (this.refusal !== undefined) throw new Error(this.refusal);
+    if (this.jobs.has(jobId)) return;
+    this.jobs.set(jobId, { state: 'waiting' });
+    this.added.push(jobId);
+  }
+
+  async remove(jobId: string): Promise<void> {
+    await this.#call();
+    this.jobs.delete(jobId);
+  }
+
+  async getJobState(jobId: string): Promise<string> {
+    await this.#call();
+    return this.jobs.get(jobId)?.state ?? 'unknown';
+  }
+
+  async getJob(jobId: string): Promise<Entry | undefined> {
+    await this.#call();
+    return this.jobs.get(jobId);
+  }
+
+  #call(): Promise<void> {
+    this.calls += 1;
+    return new Promise((resolve) => setTimeout(resolve, this.latencyMs));
+  }
+}
+
+function rig() {
+  const queue = new FakeQueue();
+  const events = new EventEmitter();
+  const jobs = new RemoteJobs(queue as never, events as never, { at: 1 });
+  const send = (id = 'r-1') => {
+    const controller = new AbortController();
+    const request: BatchRequest = { id, url: '/v1/x', body: { n: id }, place: id, hash: id };
+    const answer = jobs.send(request, { signal: controller.signal });
+    const ended = answer.then(
+      ({ body }) => body,
+      (error: unknown) => error,
+    );
+    return { ended, abort: () => controller.abort(new Error('unwanted')) };
+  };
+  return { queue, events, jobs, send };
+}
+
+describe('the jobs of a run', () => {
+  it('end with the answers that events bring, and are kept until these are on disk', async () => {
+    const { queue, events, send } = rig();
+    const { ended } = send();
+    await vi.advanceTimersByTimeAsync(10);
+    events.emit('completed', { jobId: queue.added[0], returnvalue: ANSWER });
+    expect(await ended).toEqual({ text: 'yes' });
+    await vi.advanceTimersByTimeAsync(KEEP_MS - 20);
+    expect(queue.jobs.size).toBe(1);
+    await vi.advanceTimersByTimeAsync(LOOK_MS + 40);
+    expect(queue.jobs.size).toBe(0);
+    const { calls } = queue;
+    await vi.advanceTimersByTimeAsync(10 * LOOK_MS);
+    expect(queue.calls - calls).toBe(0);
+  });
+
+  it('fail if a worker gives no result', async () => {
+    const { queue, events, send } = rig();
+    const { ended } = send();
+    await vi.advanceTimersByTimeAsync(10);
+    events.emit('completed', { jobId: queue.added[0], returnvalue: 'null' });
+    expect(await ended).toEqual(new WorkerError('a worker gave no result', 'error'));
+  });
+
+  it('are found by the next look if their events were missed', async () => {
+    const { queue, send } = rig();
+    const [answered, failed] = [send('r-1'), send('r-2')];
+    await vi.advanceTimersByTimeAsync(10);
+    const [first, second] = queue.added as [string, string];
+    queue.jobs.set(first, { state: 'completed', returnvalue: ANSWER });
+    queue.jobs.set(second, { state: 'failed', failedReason: 'stalled' });
+    await vi.advanceTimersByTimeAsync(LOOK_MS);
+    expect(await answered.ended).toEqual({ text: 'yes' });
+    expect(await failed.ended).toEqual(new WorkerError('stalled', 'worker'));
+  });
+
+  it('are looked for by one look at a time, however slow Redis is', async () => {
+    const { queue, send } = rig();
+    send();
+    await vi.advanceTimersByTimeAsync(10);
+    queue.latencyMs = 3 * LOOK_MS;
+    const { calls } = queue;
+    await vi.advanceTimersByTimeAsync(4 * LOOK_MS);
+    expect(queue.calls - calls).toBe(1);
+  });
+
+  it('are added again if Redis has lost them', async () => {
+    const { queue, send } = rig();
+    send();
+    await vi.advanceTimersByTimeAsync(10);
+    queue.jobs.clear();
+    await vi.advanceTimersByTimeAsync(LOOK_MS);
+    expect(queue.jobs.size).toBe(1);
+    expect(new Set(queue.added).size).toBe(1);
+  });
+
+  it.each([0, 1, 2, 3])(
+    'do not come back if their request is aborted %d ms after a look began to add them again',
+    async (ms) => {
+      const { queue, send } = rig();
+      const { ended, abort } = send();
+      await vi.advanceTimersByTimeAsync(10);
+      queue.jobs.clear();
+      await vi.advanceTimersByTimeAsync(LOOK_MS - 10 + ms);
+      abort();
+      expect(await ended).toEqual(new Error('unwanted'));
+      await vi.advanceTimersByTimeAsync(10 * LOOK_MS);
+      expect(queue.jobs.size).toBe(0);
+    },
+  );
+
+  it('are not added for a request that was aborted before', async () => {
+    const { queue, jobs } = rig();
+    const signal = AbortSignal.abort(new Error('unwanted'));
+    const request: BatchRequest = { id: 'r', url: '/v1/x', body: {}, place: 'r', hash: 'r' };
+    const answer = expect(jobs.send(request, { signal })).rejects.toThrow('unwanted');
+    await vi.advanceTimersByTimeAsync(2 * LOOK_MS);
+    expect(queue.added).toEqual([]);
+    await answer;
+  });
+
+  it('fail if Redis takes none at all', async () => {
+    const { queue, send } = rig();
+    queue.refusal = 'CROSSSLOT Keys in request do not hash to the same slot';
+    const { ended } = send();
+    await vi.advanceTimersByTimeAsync(10);
+    const error = await ended;
+    expect(error).toBeInstanceOf(QueueError);
+    expect(error).toMatchObject({ message: expect.stringContaining('one server, not a cluster') });
+  });
+
+  it('wait for a Redis that took others before, and is full for now', async () => {
+    const { queue, send } = rig();
+    send('r-1');
+    await vi.advanceTimersByTimeAsync(10);
+    queue.refusal = 'OOM command not allowed';
+    send('r-2');
+    await vi.advanceTimersByTimeAsync(2 * LOOK_MS);
+    expect(queue.jobs.size).toBe(1);
+    queue.refusal = undefined;
+    await vi.advanceTimersByTimeAsync(LOOK_MS);
+    expect(queue.jobs.size).toBe(2);
+  });
+
+  it('leave no timer and no answered job at the end of the run', async () => {
+    const { queue, events, jobs, send } = rig();
+    const { ended } = send();
+    await vi.advanceTimersByTimeAsync(10);
+    events.emit('completed', { jobId: queue.added[0], returnvalue: JSON.stringify(ANSWER) });
+    await ended;
+    const closed = jobs.close();
+    await vi.advanceTimersByTimeAsync(1);
+    await closed;
+    expect(queue.jobs.size).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
