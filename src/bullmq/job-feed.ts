@@ -86,13 +86,12 @@ export class JobFeed<J> {
 
   stop(): void {
     this.#isStopped = true;
-    this.#wake?.();
   }
 
   /** Takes jobs until it is stopped. */
   async run(): Promise<void> {
     while (!this.#isStopped) {
-      if (this.#room === 0) await this.#moreRoom();
+      if (this.#room === 0) await this.#oneLeaves();
       else if (await this.#next(true)) await this.#takeAtOnce();
     }
   }
@@ -115,11 +114,10 @@ export class JobFeed<J> {
     return Math.max(0, most - this.#waiting);
   }
 
-  async #moreRoom(): Promise<void> {
-    await new Promise<void>((resolve) => {
+  #oneLeaves(): Promise<void> {
+    return new Promise((resolve) => {
       this.#wake = resolve;
     });
-    this.#wake = undefined;
   }
 
   /**

@@ -138,7 +138,9 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
     if (this.#isClosing) lock.abort.abort(new GivenBack());
     const running = { job, lock, hasBegun: false, attempts: 0 };
     this.#taken += 1;
-    const ended = this.#process(running)
+    // Not in this call: `send` may close the queue, and this job must be known then.
+    const ended = Promise.resolve()
+      .then(() => this.#process(running))
       .catch((error: unknown) => this.#settings.onError(error, job))
       .finally(() => this.#end(running));
     this.#running.set(running, ended);
@@ -212,9 +214,9 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
     await this.#tell(running, 'completed', () => job.moveToCompleted(value, lock.token, false));
   }
 
-  /** Reports the result of a job. Repeats that while the store is away and the lock is not lost. */
+  /** Reports the result of a job. Repeats that while the store is away. */
   async #tell(
-    { job, lock }: RunningJob<J>,
+    { job }: RunningJob<J>,
     end: 'completed' | 'failed' | 'returned',
     tell: () => Promise<unknown>,
   ): Promise<void> {
@@ -224,9 +226,7 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
         this.#ended[end] += 1;
         return;
       } catch (error) {
-        const isLost = lock.abort.signal.reason instanceof JobLockLostError;
-        const isFinal = isLost || this.#isDrained || !isAway(error);
-        if (isFinal) return this.#lose(job, error);
+        if (this.#isDrained || !isAway(error)) return this.#lose(job, error);
         await new Promise<void>((resolve) => this.#settings.clock.setTimer(resolve, PAUSE_MS));
       }
     }

@@ -36,6 +36,12 @@ export class FakeQueue {
   awayError = 'connect ECONNREFUSED 127.0.0.1:6379';
   /** Calls of `getNextJob`. */
   asked = 0;
+  /** How long a call of `getNextJob` takes. */
+  latencyMs = 0;
+  /** Calls of `getNextJob` at a time: now, and the most. */
+  asking = { now: 0, most: 0 };
+  /** This number of calls that find no job do not wait for one. */
+  early = 0;
 
   constructor(clock: ManualClock, lockDuration = 30_000) {
     this.clock = clock;
@@ -66,30 +72,45 @@ export class FakeQueue {
   }
 
   /** A worker of this queue. With a `partition` its calls fail, as if it alone were cut off. */
-  worker(): QueueWorker<FakeJob> & { isCut: boolean; isClosed: boolean } {
+  worker(): QueueWorker<FakeJob> & {
+    isCut: boolean;
+    isClosed: boolean;
+    checksStalled: boolean;
+    renewals: number;
+  } {
     const worker = {
       opts: { lockDuration: this.lockDuration },
       isCut: false,
       isClosed: false,
+      checksStalled: false,
+      renewals: 0,
       isRunning: () => false,
-      startStalledCheckTimer: async () => {},
+      startStalledCheckTimer: async () => {
+        worker.checksStalled = true;
+      },
       close: async () => {
         worker.isClosed = true;
       },
       getNextJob: async (token: string, { block = true } = {}) => {
         this.asked += 1;
         const giveUpAt = this.clock.now() + 5_000;
+        if (this.latencyMs > 0) await this.#reply();
         for (;;) {
           this.#reach(worker);
           const entry = this.#next();
           if (entry !== undefined) return this.#lock(entry, token, worker);
           if (!block || worker.isClosed || this.clock.now() >= giveUpAt) return undefined;
+          if (this.early > 0) {
+            this.early -= 1;
+            return undefined;
+          }
           await new Promise<void>((resolve) => this.clock.setTimer(resolve, LOOK_MS));
         }
       },
       extendJobLocks: async (ids: string[], tokens: string[], durationMs: number) => {
         this.#reach(worker);
         this.#freeStalled();
+        worker.renewals += 1;
         return ids.filter((id, index) => {
           const entry = this.entries.find((each) => each.id === id);
           if (entry === undefined || entry.token !== tokens[index]) return true;
@@ -99,6 +120,13 @@ export class FakeQueue {
       },
     };
     return worker;
+  }
+
+  async #reply(): Promise<void> {
+    this.asking.now += 1;
+    this.asking.most = Math.max(this.asking.most, this.asking.now);
+    await new Promise<void>((resolve) => this.clock.setTimer(resolve, this.latencyMs));
+    this.asking.now -= 1;
   }
 
   #reach({ isCut }: { readonly isCut: boolean }): void {
@@ -126,6 +154,7 @@ export class FakeQueue {
     const own = (held: string | undefined, change: () => void) => {
       this.#reach(worker);
       this.#freeStalled();
+      if (!this.entries.includes(entry)) throw new Error(`Missing key for job ${entry.id}`);
       if (entry.token !== held) throw new Error(`Missing lock for job ${entry.id}`);
       entry.token = undefined;
       change();

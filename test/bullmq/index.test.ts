@@ -3,6 +3,7 @@ import { JobLockLostError, processQueue } from '../../src/bullmq/index.ts';
 import { memoryStore } from '../../src/fleet/memory-store.ts';
 import { createLimiter, createLimiterGroup, type LimiterOptions } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
+import { keepWarnings } from '../support/warnings.ts';
 import { type FakeJob, FakeQueue } from './fake-queue.ts';
 
 type Send = (job: FakeJob) => unknown;
@@ -30,6 +31,8 @@ function rig(options: LimiterOptions = {}, { lockDuration = 30_000 } = {}) {
 }
 
 describe('processQueue', () => {
+  const warnings = keepWarnings();
+
   it('completes each job with what was sent for it', async () => {
     const { clock, queue, errors, process } = rig({ concurrency: 3 });
     for (let n = 0; n < 20; n += 1) queue.add(n);
@@ -64,6 +67,41 @@ describe('processQueue', () => {
       most = Math.max(most, processing.counts.waiting);
     }
     expect(most).toBe(1);
+  });
+
+  it('takes many at once if jobs begin faster than the queue answers, at most 16', async () => {
+    const { clock, queue, sleep, process } = rig({ concurrency: 100 });
+    queue.latencyMs = 8;
+    for (let n = 0; n < 1_000; n += 1) queue.add(n);
+    process(() => sleep(1));
+    await clock.advanceAsync(900);
+    // One after the other they would take eight seconds.
+    expect(queue.count('completed')).toBe(1_000);
+    expect(queue.asking.most).toBe(16);
+  });
+
+  it('takes no more than one ahead when many have begun, and the next may not', async () => {
+    const { clock, queue, process } = rig({ requestsPerMinute: 30, adaptive: false });
+    for (let n = 0; n < 100; n += 1) queue.add(n);
+    const { processing } = process(() => 1);
+    await clock.advanceAsync(1_000);
+    const { waiting } = processing.counts;
+    expect(waiting).toBeLessThanOrEqual(16);
+    await clock.advanceAsync(58_500);
+    expect(processing.counts).toMatchObject({ completed: 30, waiting });
+  });
+
+  it('takes no job back from the queue that it has just given back', async () => {
+    const { clock, queue, sleep, process } = rig({ concurrency: 100 });
+    queue.latencyMs = 8;
+    for (let n = 0; n < 1_000; n += 1) queue.add(n);
+    const { processing } = process(() => sleep(1));
+    await clock.advanceAsync(100);
+    void processing.close();
+    const { taken } = processing.counts;
+    await clock.advanceAsync(2_000);
+    expect(processing.counts.taken - taken).toBeLessThanOrEqual(16);
+    expect(queue.asked - taken).toBeLessThanOrEqual(32);
   });
 
   it('takes as many as readAhead says', async () => {
@@ -112,7 +150,7 @@ describe('processQueue', () => {
     expect(entry.state).toBe('failed');
     expect(entry.error).toBe(busy);
     expect(entry.logs).toEqual(['headgate: failed after 3 attempts: Error: too many']);
-    expect(processing.counts.failed).toBe(1);
+    expect(processing.counts).toMatchObject({ failed: 1, waiting: 0, inFlight: 0 });
   });
 
   it.each([
@@ -159,6 +197,28 @@ describe('processQueue', () => {
     expect(queue.count('completed')).toBe(4);
   });
 
+  it('asks for no lock before it sends a job, and looks for jobs of workers that are gone', async () => {
+    const { clock, queue, sleep, process } = rig({ concurrency: 1 }, { lockDuration: 900 });
+    for (let n = 0; n < 4; n += 1) queue.add(n);
+    const { worker } = process(() => sleep(400));
+    await clock.advanceAsync(2_000);
+    expect(queue.count('completed')).toBe(4);
+    // Every 300 ms, and not at the start of each job too.
+    expect(worker.renewals).toBeLessThanOrEqual(6);
+    expect(worker.checksStalled).toBe(true);
+  });
+
+  it('gives up a job that was removed from the queue', async () => {
+    const { clock, queue, errors, sleep, process } = rig();
+    queue.add(1);
+    const { processing } = process(() => sleep(1_000));
+    await clock.advanceAsync(500);
+    queue.entries.length = 0;
+    await clock.advanceAsync(5_000);
+    expect(processing.counts).toMatchObject({ taken: 1, lost: 1, inFlight: 0 });
+    expect(errors).toEqual([new Error('Missing key for job job 0')]);
+  });
+
   it('does not send a job that another worker has taken meanwhile', async () => {
     const { clock, queue, errors, started, sleep, process } = rig(
       { concurrency: 1 },
@@ -184,13 +244,28 @@ describe('processQueue', () => {
   });
 
   it('asks an empty queue no more often than once a second, and one that blocks not at all', async () => {
-    const { clock, queue, process } = rig();
+    const { clock, queue, errors, process } = rig();
     process(() => 1);
     await clock.advanceAsync(20_000);
     expect(queue.asked).toBeLessThan(8);
     queue.isAway = true;
     await clock.advanceAsync(20_000);
     expect(queue.asked).toBeLessThan(40);
+    expect(errors).toContainEqual(new Error(queue.awayError));
+  });
+
+  it('asks again at once if the first call after a job does not wait', async () => {
+    const { clock, queue, process } = rig();
+    process(() => 1);
+    for (let n = 0; n < 2; n += 1) {
+      await clock.advanceAsync(8_000);
+      queue.early = 1;
+      queue.add(n);
+      await clock.advanceAsync(20);
+      queue.add(n);
+      await clock.advanceAsync(20);
+      expect(queue.count('completed')).toBe(2 * n + 2);
+    }
   });
 
   it('gives waiting jobs back to the queue at close, and waits for jobs in flight', async () => {
@@ -202,11 +277,48 @@ describe('processQueue', () => {
     void processing.close().then(() => (isClosed = true));
     await clock.advanceAsync(100);
     expect(queue.count('active')).toBe(2);
-    expect(isClosed).toBe(false);
+    expect(isClosed || worker.isClosed).toBe(false);
     await clock.advanceAsync(3_000);
     expect(isClosed && worker.isClosed).toBe(true);
     expect(processing.counts).toMatchObject({ taken: 6, completed: 2, returned: 4 });
     expect(queue.count('waiting')).toBe(8);
+  });
+
+  it('reports the result of a job whose start closes everything, before the worker closes', async () => {
+    const { clock, queue, sleep, process } = rig();
+    const entry = queue.add(1);
+    const wasClosed: boolean[] = [];
+    const { processing, worker } = process(async () => {
+      void processing.close();
+      await sleep(1_000);
+      wasClosed.push(worker.isClosed);
+      return 'sent';
+    });
+    await clock.advanceAsync(2_000);
+    expect(wasClosed).toEqual([false]);
+    expect([entry.state, worker.isClosed]).toEqual(['completed', true]);
+  });
+
+  it('is closed only when a job that came while the worker closed was given back', async () => {
+    const { clock, queue, sleep, process } = rig();
+    const { processing, worker } = process(() => 1);
+    const { getNextJob } = worker;
+    worker.getNextJob = async (...args) => {
+      const job = await getNextJob(...args);
+      worker.isCut = job !== undefined;
+      return job;
+    };
+    worker.close = () => sleep(100);
+    // The next call that waits for a job.
+    await clock.advanceAsync(5_100);
+    let isClosed = false;
+    void processing.close().then(() => (isClosed = true));
+    queue.add(1);
+    await clock.advanceAsync(500);
+    expect([processing.counts.taken, isClosed]).toEqual([1, false]);
+    worker.isCut = false;
+    await clock.advanceAsync(2_000);
+    expect([queue.count('waiting'), isClosed]).toEqual([1, true]);
   });
 
   it('fails no job because its limiter is closed, and takes no more', async () => {
@@ -306,6 +418,7 @@ describe('processQueue', () => {
     queue.add(1);
     await clock.advanceAsync(5_000);
     expect(queue.count('completed')).toBe(1);
+    expect(warnings).toContain('headgate: `onError` threw: Error: mine');
   });
 
   it.each([
@@ -347,9 +460,20 @@ describe('wrong arguments of processQueue', () => {
     ],
     ['send', () => processQueue(worker, 1 as never, { limiter }), /`send`/],
     ['limiter', () => processQueue(worker, send, { limiter: {} as never }), /`limiter\.run`/],
+    ['request', () => processQueue(worker, send, { limiter, request: 1 as never }), /`request`/],
+    ['failed', () => processQueue(worker, send, { limiter, failed: 1 as never }), /`failed`/],
+    ['onError', () => processQueue(worker, send, { limiter, onError: 1 as never }), /`onError`/],
+    ['clock', () => processQueue(worker, send, { limiter, clock: 1 as never }), /`clock/],
     ['readAhead', () => processQueue(worker, send, { limiter, readAhead: 0 }), /`readAhead`.*0/],
     ['an unknown one', () => processQueue(worker, send, { limiter, rpm: 1 } as never), /rpm/],
   ])('name %s', (_what, call, message) => {
     expect(call).toThrow(message);
+  });
+
+  it('name drainMs', () => {
+    const processing = processQueue(worker, send, { limiter, clock });
+    expect(() => processing.close({ drainMs: -1 })).toThrow(/`drainMs`.*-1/);
+    expect(() => processing.close({ drainMs: Number.NaN })).toThrow(/`drainMs`.*NaN/);
+    void processing.close();
   });
 });

@@ -34,6 +34,31 @@ describe('JobLocks', () => {
     ]);
     for (const lock of held) locks.release(lock);
     expect(clock.pendingTimers).toBe(0);
+    const next = locks.hold('c', '3', clock.now());
+    await clock.advanceAsync(1_500);
+    expect(calls.slice(2)).toEqual([['c']]);
+    locks.release(next);
+  });
+
+  it('renews nothing more if all are released while the queue is asked', async () => {
+    const { clock, locks } = rig({ answersAfterMs: 100 });
+    const lock = locks.hold('a', '1', 0);
+    await clock.advanceAsync(1_050);
+    locks.release(lock);
+    await clock.advanceAsync(200);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('knows for how long a lock is held, by the time of the last renewal', async () => {
+    const { clock, locks } = rig();
+    const lock = locks.hold('a', '1', 0);
+    await clock.advanceAsync(3_500);
+    expect(locks.isStale(lock)).toBe(false);
+    locks.release(lock);
+    await clock.advanceAsync(2_499);
+    expect(locks.isStale(lock)).toBe(false);
+    await clock.advanceAsync(1);
+    expect(locks.isStale(lock)).toBe(true);
   });
 
   it('has one timer, though jobs go and come while the queue is asked', async () => {
@@ -60,6 +85,16 @@ describe('JobLocks', () => {
     expect(second.abort.signal.aborted).toBe(false);
     locks.release(first);
     expect(locks.isStale(second)).toBe(false);
+    locks.release(second);
+  });
+
+  it('renews the second lock of a job after the first one has ended', async () => {
+    const { clock, calls, locks } = rig();
+    const first = locks.hold('a', '1', 0);
+    const second = locks.hold('a', '2', 0);
+    locks.release(first);
+    await clock.advanceAsync(1_500);
+    expect(calls).toEqual([['a']]);
     locks.release(second);
   });
 });
