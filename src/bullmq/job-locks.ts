@@ -100,8 +100,8 @@ export class JobLocks {
     const tokens = locks.map(({ token }) => token);
     const lost = new Set(await this.#extend(ids, tokens, this.#durationMs));
     for (const lock of locks) {
-      if (!lost.has(lock.id)) lock.renewedAt = askedAt;
-      else if (this.#held.get(lock.id) === lock) lock.abort.abort(new JobLockLostError(lock.id));
+      if (lost.has(lock.id)) lock.abort.abort(new JobLockLostError(lock.id));
+      else lock.renewedAt = askedAt;
     }
   }
 }

@@ -80,15 +80,24 @@ describe('processQueue', () => {
     expect(queue.asking.most).toBe(16);
   });
 
-  it('takes no more than one ahead when many have begun, and the next may not', async () => {
-    const { clock, queue, process } = rig({ requestsPerMinute: 30, adaptive: false });
+  it('asks for at most 16 at a time, however many it may take', async () => {
+    const { clock, queue, process } = rig({ concurrency: 1 });
+    queue.latencyMs = 8;
     for (let n = 0; n < 100; n += 1) queue.add(n);
-    const { processing } = process(() => 1);
+    const { processing } = process(() => new Promise(() => {}), { readAhead: 50 });
     await clock.advanceAsync(1_000);
-    const { waiting } = processing.counts;
-    expect(waiting).toBeLessThanOrEqual(16);
-    await clock.advanceAsync(58_500);
-    expect(processing.counts).toMatchObject({ completed: 30, waiting });
+    expect(processing.counts.waiting).toBe(50);
+    expect(queue.asking.most).toBe(16);
+  });
+
+  it('takes one job ahead again when jobs begin slowly after many began at once', async () => {
+    const { clock, queue, sleep, process } = rig({ concurrency: 20 });
+    for (let n = 0; n < 100; n += 1) queue.add(n);
+    const { processing } = process((job) => sleep(100 * (job.data + 1)));
+    await clock.advanceAsync(50);
+    expect(processing.counts.waiting).toBe(16);
+    await clock.advanceAsync(2_000);
+    expect(processing.counts.waiting).toBe(1);
   });
 
   it('takes no job back from the queue that it has just given back', async () => {
@@ -252,6 +261,16 @@ describe('processQueue', () => {
     await clock.advanceAsync(20_000);
     expect(queue.asked).toBeLessThan(40);
     expect(errors).toContainEqual(new Error(queue.awayError));
+  });
+
+  it('takes a job at once from a queue that was empty for long', async () => {
+    const { clock, queue, process } = rig();
+    process(() => 1);
+    // Calls wait for a job for 5 s, so two have ended without one.
+    await clock.advanceAsync(10_200);
+    queue.add(1);
+    await clock.advanceAsync(20);
+    expect(queue.count('completed')).toBe(1);
   });
 
   it('asks again at once if the first call after a job does not wait', async () => {
