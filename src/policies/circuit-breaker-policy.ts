@@ -76,7 +76,7 @@ export class CircuitBreakerPolicy implements Policy<number> {
   giveBack(charge: number, completed: CompletedAttempt, time: Time): void {
     const result = this.#resultOf(completed);
     // Most attempts succeed while the circuit is closed, and need no clock.
-    if (result === 'ok' && this.breaker.isClosedStill(charge - 1)) return;
+    if (result === 'ok' && this.breaker.isClosedStill) return;
     this.#tellAll(this.breaker.record(charge - 1, result, time.now()));
   }
 

@@ -126,13 +126,8 @@ export class CircuitBreaker {
    * Whether a successful attempt changes nothing, because no failure counts and no transition is
    * due.
    */
-  isClosedStill(generation: number): boolean {
-    return (
-      this.#state === 'closed' &&
-      this.#failures === 0 &&
-      this.#recent === undefined &&
-      generation === this.#generation
-    );
+  get isClosedStill(): boolean {
+    return this.#state === 'closed' && this.#failures === 0 && this.#recent === undefined;
   }
 
   /** Records an attempt that was not entered. It counts while the circuit is closed. */
