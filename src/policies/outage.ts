@@ -94,7 +94,6 @@ export class Outage {
     this.#inRow = 0;
     this.#startedAt = Number.NaN;
     this.#probeAt = Number.NEGATIVE_INFINITY;
-    this.#endsAt = Number.POSITIVE_INFINITY;
     this.#refusedIn = Number.NEGATIVE_INFINITY;
     return true;
   }

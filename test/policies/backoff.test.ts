@@ -152,3 +152,54 @@ describe('a wait that has closed the gate and proves wrong', () => {
     expect(backoff.until).toBe(NOW + 60_000);
   });
 });
+
+describe('an outage', () => {
+  const OUTAGE_MS = 60_000;
+
+  function out(): Backoff {
+    const backoff = new Backoff('probe', 10_000, OUTAGE_MS);
+    backoff.reject(100, 0, NOW);
+    // The probe of the backoff gets no answer.
+    backoff.take(demand(), NOW + 100);
+    const began = [1, 2, 3].map(() => backoff.unreachable(true, NOW + 200));
+    expect(began).toEqual([false, false, true]);
+    return backoff;
+  }
+
+  it('waits for no probe that was sent before it began', () => {
+    const backoff = out();
+    expect(backoff.wait(demand(), NOW + 200)).toBe(500);
+    expect(backoff.wait(demand(), NOW + 700)).toBe(0);
+  });
+
+  it('is one epoch, however many connections are refused', () => {
+    const backoff = out();
+    expect(backoff.epoch).toBe(2);
+    backoff.unreachable(true, NOW + 800);
+    expect(backoff.epoch).toBe(2);
+    expect([backoff.reached(1), backoff.reached(2), backoff.hasOutage]).toEqual([
+      false,
+      true,
+      false,
+    ]);
+  });
+
+  it('fails what waits at its end, and knows the attempts that were sent before', () => {
+    const backoff = out();
+    let ends = 0;
+    backoff.onOutageOver = () => {
+      ends += 1;
+    };
+    const endsAt = NOW + 200 + OUTAGE_MS;
+    backoff.take(demand(), endsAt - 1_000);
+    const { epoch } = backoff;
+    expect(backoff.wait(demand(), endsAt - 1)).toBe(1);
+    expect([backoff.wait(demand(), endsAt), ends]).toEqual([Number.POSITIVE_INFINITY, 1]);
+    expect([backoff.isFromBefore(epoch), backoff.isFromBefore(backoff.epoch)]).toEqual([
+      true,
+      false,
+    ]);
+    // Its silent probe does not hold those that arrive later.
+    expect(backoff.wait(demand(), endsAt)).toBe(0);
+  });
+});

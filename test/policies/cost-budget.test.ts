@@ -63,6 +63,28 @@ describe('a cost budget', () => {
     expect(budget.snapshot(1).used).toBe(1 + 0.25 + 1);
   });
 
+  it('counts by new prices from their change on, and keeps what was spent', () => {
+    const options = { maxCost: 100, windowMs: HOUR_MS };
+    const budget = new CostBudget({ ...options, inputPrice: 2 });
+    budget.take(demandOf(undefined, 1_000_000), 0);
+    budget.configure({ ...options, inputPrice: 5 }, 1);
+    const reserved = budget.take(demandOf(undefined, 1_000_000), 1);
+    expect(budget.snapshot(1).used).toBe(2 + 5);
+    budget.giveBack(reserved, endedOf({ inputTokens: 2_000_000 }), at(2));
+    expect(budget.snapshot(2).used).toBe(2 + 10);
+  });
+
+  it('costs nothing by usage if there are no prices: the estimate stays', () => {
+    const budget = new CostBudget({ maxCost: 1, windowMs: HOUR_MS });
+    budget.giveBack(budget.take(demandOf(0.5), 0), endedOf({ inputTokens: 9 }), at(1));
+    expect(budget.snapshot(1).used).toBe(0.5);
+    const priced = new CostBudget({ maxCost: 1, windowMs: HOUR_MS, outputPrice: 1 });
+    priced.giveBack(priced.take(demandOf(0.5), 0), endedOf({ tokens: 9 }), at(1));
+    expect(priced.snapshot(1).used).toBe(0.5);
+    priced.giveBack(priced.take(demandOf(0.25), 1), endedOf({ outputTokens: 100_000 }), at(2));
+    expect(priced.snapshot(2).used).toBe(0.6);
+  });
+
   it('learns what answers cost beyond their input', () => {
     const budget = new CostBudget({ maxCost: 100, windowMs: 10 });
     for (let now = 0; now < 1_000; now += 10) {

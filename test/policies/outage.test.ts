@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Probes } from '../../src/policies/outage.ts';
+import { Outage, Probes } from '../../src/policies/outage.ts';
 
 it('lets another probe go as soon as the one in flight has ended', () => {
   const probes = new Probes();
@@ -27,4 +27,46 @@ it('takes no notice of the end of a probe that was given up', () => {
   probes.send(10_000);
   expect(probes.ended(silent)).toBe(false);
   expect(probes.isOut).toBe(true);
+});
+
+/** @returns the outage after its third failed connection, at this time */
+function begun(at: number, outage = new Outage(60_000)): Outage {
+  expect([outage.failed(at), outage.failed(at), outage.failed(at)]).toEqual([false, false, true]);
+  return outage;
+}
+
+it('probes after 500 ms, and after each failed probe twice as late, up to 8 s', () => {
+  const outage = begun(1_000);
+  expect(outage.probeAt).toBe(1_500);
+  // Attempts that were sent before fail late.
+  outage.failed(1_400);
+  expect([outage.failedProbes, outage.probeAt]).toEqual([0, 1_500]);
+  const gaps = Array.from({ length: 6 }, () => {
+    const { probeAt } = outage;
+    outage.failed(probeAt);
+    return outage.probeAt - probeAt;
+  });
+  expect(gaps).toEqual([1_000, 2_000, 4_000, 8_000, 8_000, 8_000]);
+});
+
+it('leaves nothing to the next outage when an answer ends it', () => {
+  const outage = begun(1_000);
+  outage.refused(3);
+  outage.failed(1_500);
+  expect([outage.answered(2), outage.isOn, outage.isRefused]).toEqual([false, true, true]);
+  expect([outage.answered(3), outage.isOn, outage.isRefused]).toEqual([true, false, false]);
+  expect([outage.isDoubted, outage.probeAt]).toEqual([false, Number.NEGATIVE_INFINITY]);
+  begun(5_000, outage);
+  expect(outage.snapshot(6_000)).toEqual({ sinceMs: 1_000, leftMs: 59_000, failedProbes: 0 });
+  // Connections were reset, not refused: any answer ends it.
+  expect(outage.answered(0)).toBe(true);
+});
+
+it('lets requests wait anew if it ended more than 8 s ago, and nothing was sent since', () => {
+  const outage = begun(0);
+  expect(outage.leftMs(59_000)).toBe(1_000);
+  expect(outage.leftMs(68_000)).toBe(-8_000);
+  outage.failed(68_000);
+  expect(outage.leftMs(76_000)).toBe(-16_000);
+  expect(outage.leftMs(76_001)).toBe(60_000);
 });
