@@ -21,8 +21,6 @@ export interface AttemptedRequest<T, R> {
   readonly dispatch: DispatchContext<T, R>;
   /** Whether the request has ended; then all results of attempts are ignored. */
   readonly isOver: boolean;
-  /** Whether this attempt is the last one that was started. */
-  isPresent(attempt: Attempt<T, R>): boolean;
   /** The attempt is about to subscribe to the project's Observable. */
   subscribing(): void;
   /** The answer is good. The attempt goes on until `completed`. */
@@ -72,11 +70,6 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
     const { instrumentation } = dispatch;
     if (instrumentation?.sending === undefined) this.call();
     else instrumentation.sending(ticket, () => this.call());
-  }
-
-  /** Whether its results count: it is the last attempt, and was not abandoned. */
-  get counts(): boolean {
-    return this.request.isPresent(this) && !this.context.isAbandoned;
   }
 
   timedOut(timeoutMs: number): void {
@@ -174,7 +167,7 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
     result.then(
       (value) => {
         try {
-          if (!this.counts) return;
+          if (this.context.isAbandoned) return;
           const { tail } = this.context;
           this.isWhole = tail === undefined;
           if (!this.next(value)) return;
@@ -186,7 +179,7 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
       },
       (error: unknown) => {
         try {
-          if (this.counts) this.error(error);
+          if (!this.context.isAbandoned) this.error(error);
         } catch (thrown) {
           reportUnhandled(thrown);
         }

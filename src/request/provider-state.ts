@@ -122,7 +122,6 @@ export class ProviderState {
   /** An answer came. @returns whether an outage ends */
   reached(epoch: number): boolean {
     if (!this.#policy.reached(epoch)) return false;
-    this.#lastFailure = undefined;
     this.users.emit({ kind: 'outageEnded', at: this.#clock.now(), reason: 'unreachable' });
     this.#modeChanged(undefined);
     return true;

@@ -56,7 +56,7 @@ export function pull<
   operatorOf(project, plain);
   return new Observable<R>((out) => {
     const feed = new Subject<T>();
-    const unfinished = new UnfinishedRequests(ordered && !outcomes);
+    const unfinished = new UnfinishedRequests(ordered);
     const iterator = new PullIterator(source, feed, () => unfinished.count < readAhead);
     const requests = feed.pipe(tap(() => unfinished.arrived()));
     // With outcomes, a request ends with exactly one value, and it does not matter which one ended.

@@ -28,14 +28,13 @@ export interface ExecutionListener<T, R> {
 
 /**
  * - `unsent`: no attempt was started yet;
- * - `running`: an attempt runs, and its answer was not reported;
- * - `accepted`: the attempt runs, and a good answer was reported;
+ * - `running`: an attempt runs;
  * - `rejected`: the attempt has ended with a failure, which was reported; another one may follow;
  * - `over`: the request has ended.
  *
  * An answer is reported to feedback, policies and instrumentation.
  */
-type ExecutionState = 'unsent' | 'running' | 'accepted' | 'rejected' | 'over';
+type ExecutionState = 'unsent' | 'running' | 'rejected' | 'over';
 
 /** Whether `send` works in its loop, and whether it was called meanwhile. */
 type SendLoop = 'idle' | 'sending' | 'again';
@@ -86,10 +85,6 @@ export class RequestExecution<T, R>
 
   get isOver(): boolean {
     return this.state === 'over';
-  }
-
-  isPresent(attempt: Attempt<T, R>): boolean {
-    return this.attempt === attempt;
   }
 
   /** Runs the emission of results inside a context, if there is one. */
@@ -151,8 +146,6 @@ export class RequestExecution<T, R>
   accepted(verdict: Verdict): void {
     const { ticket } = this;
     const { feedback, retry, answers } = this.dispatch;
-    // Reading the answer may have cancelled the request, which is final.
-    if (!this.isOver) this.state = 'accepted';
     ticket.verdict = verdict;
     retry.succeeded();
     const { limits } = verdict;
@@ -174,7 +167,7 @@ export class RequestExecution<T, R>
     const corrected = answers.corrected(verdict);
     feedback.answered({ ...corrected, bytes, epoch }, answers, error);
     // The next probe must be another request: this one may be the cause of its broken connection.
-    const wasProbe = outage.isOn && outage.failedProbes > failedProbes;
+    const wasProbe = outage.failedProbes > failedProbes;
     tap.follower?.rejected(ticket, verdict, epochBefore, feedback.epoch, error);
     for (const gate of this.gates) ticket.returnTo(gate);
     if (this.isOver || this.hasEmitted || this.attempt?.context.isLast) return false;
@@ -198,7 +191,6 @@ export class RequestExecution<T, R>
 
   crashed(error: unknown): void {
     this.endAttempt('over', 'failed', error);
-    this.retries?.cancel();
     this.listener.failed(this, error);
   }
 
@@ -208,7 +200,7 @@ export class RequestExecution<T, R>
 
   /** Whether an attempt runs whose end was not reported yet. */
   private get isRunning(): boolean {
-    return this.state === 'running' || this.state === 'accepted';
+    return this.state === 'running';
   }
 
   private startAttempt(): void {
@@ -230,7 +222,7 @@ export class RequestExecution<T, R>
       // Run it here first, so that a hook can replace the caller's trace context.
       else bound.runInAsyncScope(() => attempt.start());
       // An attempt that has ended already needs no timer; most projects are asynchronous.
-      if (this.isRunning && attempt.counts) this.bound(attempt, at);
+      if (this.isRunning) this.bound(attempt, at);
     } catch (error) {
       attempt.error(error);
     }
