@@ -131,6 +131,24 @@ describe('throttleFrom', () => {
     expect(await results).toEqual(Array.from({ length: 40 }, (_, index) => index));
   });
 
+  it('counts a request again that is sent again, so that few results wait for it', async () => {
+    const clock = new ManualClock();
+    const source = endless();
+    const attempts: number[] = [];
+    const project = (value: number, { attempt }: { readonly attempt: number }) => {
+      if (value > 0) return later(clock, 10, value);
+      attempts.push(attempt);
+      const answer = new Response('busy', { status: 503 });
+      return attempt === 1 ? later(clock, 10, answer) : new Promise<Response>(() => {});
+    };
+    const options = { concurrency: 4, readAhead: 6, ordered: true, clock, random: () => 0 };
+    const subscription = throttleFrom(source, project, options).subscribe();
+    await pass(clock, 5_000, 10);
+    expect(attempts).toEqual([1, 2]);
+    expect(source.read).toBeLessThan(20);
+    subscription.unsubscribe();
+  });
+
   it('sends read requests by priority', async () => {
     const clock = new ManualClock();
     const sent: number[] = [];
