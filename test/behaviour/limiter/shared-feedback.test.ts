@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLimiter, FeedbackSubject } from '../../../src/index.ts';
+import { createLimiter, FeedbackSubject, type Limiter } from '../../../src/index.ts';
 import { ManualClock } from '../../../src/simulator/manual-clock.ts';
 import { expectIdle, fate } from '../../limiter/harness.ts';
 import { listen, script } from '../../limiter/rig.ts';
@@ -55,5 +55,19 @@ describe('two limiters with one feedback', () => {
     controller.abort();
     await clock.advanceAsync(0);
     expect(second.started).toEqual(['next']);
+  });
+
+  it.each([
+    ['is closed', (limiter: Limiter) => limiter.close({ waiting: 'reject' })],
+    ['adapts no more', (limiter: Limiter) => limiter.configure({ adaptive: false })],
+  ])('leave the outage that one of them has found when that one %s', async (_what, end) => {
+    const { clock, feedback, one, two } = pair();
+    const busy = Object.assign(new Error('busy'), { status: 429 });
+    for (let n = 0; n < 20; n += 1) fate(one.run(() => Promise.reject(busy)));
+    await clock.advanceAsync(60_000);
+    expect([feedback.mode, two.snapshot().mode]).toEqual(['outage', 'outage']);
+    end(one);
+    expect([feedback.mode, two.snapshot().mode]).not.toContain('outage');
+    one.close({ waiting: 'reject' });
   });
 });
