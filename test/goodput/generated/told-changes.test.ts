@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { headgate } from '../../../bench/goodput/generated/clients/headgate.ts';
+import { generatedClients } from '../../../bench/goodput/generated/clients/index.ts';
 import { runGenerated } from '../../../bench/goodput/generated/run.ts';
 import { drawScenario, type Scenario } from '../../../bench/goodput/generated/space.ts';
 
@@ -32,10 +32,8 @@ function stepped(seed: number, limit: Partial<Scenario>): Scenario {
   };
 }
 
-const client = { load: async () => headgate('defaults'), usesGlobals: false } as const;
-
 async function use(scenario: Scenario): Promise<number> {
-  return (await runGenerated(scenario, client, { concurrency: 400 })).goodput;
+  return (await runGenerated(scenario, generatedClients.headgate, { concurrency: 400 })).goodput;
 }
 
 describe.each(['openai', 'anthropic', 'ietf'] as const)(
