@@ -127,8 +127,6 @@ export class RateProbing {
   /** The limit has changed by a factor. */
   scale(factor: number): void {
     this.verifiedPerMs *= factor;
-    this.perWindow *= factor;
-    this.lastAccepted *= factor;
     this.shared.scale(factor);
   }
 

@@ -33,8 +33,10 @@ describe('a changed limit', () => {
   });
 
   it('is none where answers tell two limits in turn', () => {
-    const turns = Array.from({ length: 50 }, (_, n) => [n % 2 === 0 ? 60 : 500, 1] as const);
-    expect(factorOf(...turns)).toBe(1);
+    const change = new LimitChange();
+    const limits = Array.from({ length: 50 }, (_, n) => (n % 2 === 0 ? 60 : 500));
+    const factors = limits.map((limit) => change.report({ unit: 'requests', limit, remaining: 1 }));
+    expect(factors).toEqual(limits.map(() => 1));
   });
 
   it('is none where the rate is the same in another window', () => {

@@ -37,6 +37,19 @@ describe('a measured rate', () => {
     expect(rate.bounds?.most).toBeGreaterThanOrEqual(0.05);
   });
 
+  it('of a limit that has changed goes on with its bounds, as if it had always been that', () => {
+    const { rate, cycle } = measuring();
+    for (let n = 0; n < 4; n += 1) cycle(50, 990, 10, { pacePerMs: 0.05 });
+    const { perMs, bounds, evidence } = rate;
+    rate.scale(4);
+    expect(rate.perMs).toBeCloseTo(4 * perMs, 9);
+    // Bounds are off by one attempt at each end, whatever the limit.
+    expect((rate.bounds?.least ?? 0) / (bounds?.least ?? 1)).toBeCloseTo(4, 1);
+    for (let n = 0; n < 4; n += 1) cycle(200, 990, 10, { pacePerMs: 0.2 });
+    expect(rate.perMs).toBeCloseTo(0.2, 3);
+    expect(rate.evidence).toBe(4 * evidence + 4 * 200);
+  });
+
   it('that is sure outlasts a closure that only an outage explains', () => {
     const { rate, cycle } = measuring();
     for (let n = 0; n < 10; n += 1) cycle(100, 990, 10);
