@@ -277,6 +277,29 @@ it('the processes of a node:cluster have an inspector each', () => {
   expect(run('cluster.mjs')).toBe('2\n');
 });
 
+it('the inspector warns of SDKs that retry, until it is closed', () => {
+  write(
+    'retries.mjs',
+    `
+import { channel } from 'node:diagnostics_channel';
+import { startInspector } from 'headgate/inspector';
+process.on('warning', ({ message }) => console.log(message));
+/** A request as Node publishes it. */
+const publish = (origin) =>
+  channel('undici:request:create').publish({
+    request: { origin, headers: ['x-stainless-retry-count', '1'] },
+  });
+const inspector = await startInspector({ port: 0 });
+publish('http://watched');
+await inspector.close();
+publish('http://later');
+`,
+  );
+  const said = run('--no-warnings', 'retries.mjs');
+  expect(said).toContain('has sent a request to http://watched again');
+  expect(said).not.toContain('http://later');
+});
+
 it('startTelemetry says what to install where its packages are missing', () => {
   const program = `
     import { startTelemetry } from 'headgate/telemetry';

@@ -4,15 +4,8 @@ import type { AddressInfo } from 'node:net';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { startInspector } from '../../src/inspector/index.ts';
 import { startTelemetry } from '../../src/telemetry/node.ts';
 import { REQUESTS_OF_FETCH, warnOfSdkRetries } from '../../src/util/sdk-retries.ts';
-
-// The page is compiled when the package is built.
-vi.mock('../../src/inspector/http-server.ts', async (load) => ({
-  ...(await load<typeof import('../../src/inspector/http-server.ts')>()),
-  readAssets: async () => new Map(),
-}));
 
 const servers: Server[] = [];
 const warnings: string[] = [];
@@ -70,14 +63,6 @@ function publish(origin: string): void {
     request: { origin, headers: ['x-stainless-retry-count', '1'] },
   });
 }
-
-it('the inspector watches for them until it is closed', async () => {
-  const inspector = await startInspector({ port: 0 });
-  publish('http://inspected');
-  await inspector.close();
-  publish('http://later');
-  expect(warnings.map((text) => /http:\S+/.exec(text)?.[0])).toEqual(['http://inspected']);
-});
 
 it('startTelemetry watches for them until its shutdown', async () => {
   const telemetry = await startTelemetry({ serviceName: 'test', prometheusPort: 0 });
