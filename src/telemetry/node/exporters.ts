@@ -100,8 +100,8 @@ export function warning<T, E extends Exporter<T>>(
 const RETRIED = 'Export failed with retryable status';
 
 /**
- * The reason of a failure, such as `Not Found (404 from http://127.0.0.1:4318/v1/traces)`. Node's error for
- * several refused addresses has a code and no message.
+ * The reason of a failure, such as `Not Found (404 from http://127.0.0.1:4318/v1/traces)`. Node's
+ * error for several refused addresses has a code and no message.
  */
 function whyOf(error: Error & { readonly code?: unknown }, url: string): string {
   const { message, code } = error;
