@@ -16,7 +16,10 @@ export class ShareTrial {
   private unsent = 0;
   private pending = 0;
   private rejected = 0;
-  private share = 0;
+  /** The trial fails beyond this number of rejected attempts. */
+  private most = 0;
+  /** Attempts of an earlier trial whose results are still unknown. */
+  private stale = 0;
 
   /** Whether the next attempt is part of it. */
   get isSending(): boolean {
@@ -29,22 +32,41 @@ export class ShareTrial {
   }
 
   start(share: number): void {
+    this.stop();
     this.unsent = ATTEMPTS;
     this.pending = ATTEMPTS;
     this.rejected = 0;
-    this.share = share;
+    const expected = ATTEMPTS * share;
+    this.most = expected + DEVIATIONS * Math.sqrt(expected * (1 - share));
   }
 
   sent(): void {
     this.unsent -= 1;
   }
 
-  /** @returns whether the share is by chance, once all results are known */
+  /**
+   * An attempt has ended; they end in the order of sending.
+   * @returns whether the share is by chance: false once too many are rejected, true if not so many
+   * are when all results are known
+   */
   settled(isRejected: boolean): boolean | undefined {
+    if (this.stale > 0) {
+      this.stale -= 1;
+      return undefined;
+    }
     this.pending -= 1;
     if (isRejected) this.rejected += 1;
-    if (this.pending > 0) return undefined;
-    const expected = ATTEMPTS * this.share;
-    return this.rejected <= expected + DEVIATIONS * Math.sqrt(expected * (1 - this.share));
+    if (this.rejected > this.most) {
+      this.stop();
+      return false;
+    }
+    return this.pending === 0 ? true : undefined;
+  }
+
+  /** Sends no more attempts, and leaves out the results of those that are sent. */
+  private stop(): void {
+    this.stale += this.pending - this.unsent;
+    this.unsent = 0;
+    this.pending = 0;
   }
 }
