@@ -10,6 +10,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
+import { withoutDocumentation } from './without-documentation.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const compiled = join(root, 'build/measures');
@@ -156,7 +157,7 @@ async function bundleOf(code) {
     platform: 'neutral',
     resolve: { alias: { headgate: join(source, 'index.ts') } },
     tsconfig: join(root, 'tsconfig.json'),
-    plugins: [program],
+    plugins: [program, withoutDocumentation()],
   });
   const { output } = await bundle.generate({ format: 'esm', minify: true });
   const chunks = output.filter(({ type }) => type === 'chunk');
