@@ -59,25 +59,27 @@ export async function work(values: OptionValues): Promise<number> {
  * @returns the exit code
  */
 async function ended(running: Work): Promise<number> {
-  let end = () => {};
-  const stopped = new Promise<void>((resolve) => {
-    end = resolve;
-  });
   let code = 0;
-  void running.refused.then(() => {
-    code = 1;
-    void running.close(DRAIN_MS).then(end);
-  });
   let count = 0;
-  const release = onSignals(() => {
-    count += 1;
-    void running.close(count === 1 ? DRAIN_MS : 0).then(end);
-  });
+  let release = () => {};
   // Nothing else keeps the process alive while Redis cannot be reached.
   const alive = setInterval(() => {}, 60_000);
-  await stopped;
-  clearInterval(alive);
-  release();
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const close = (drainMs: number) => void running.close(drainMs).then(resolve, reject);
+      void running.refused.then(() => {
+        code = 1;
+        close(DRAIN_MS);
+      });
+      release = onSignals(() => {
+        count += 1;
+        close(count === 1 ? DRAIN_MS : 0);
+      });
+    });
+  } finally {
+    clearInterval(alive);
+    release();
+  }
   return code;
 }
 
