@@ -25,12 +25,15 @@ describe('a trial of a share of rejections', () => {
     [0.1, 0],
     [0.1, 6],
     [0.5, 21],
-  ])('of %d passes with %i rejected ones of 32, when the last result is known', (share, rejected) => {
-    const results = tried(share, rejected);
-    expect(results).toHaveLength(32);
-    expect(results.pop()).toBe(true);
-    expect(results.every((result) => result === undefined)).toBe(true);
-  });
+  ])(
+    'of %d passes with %i rejected ones of 32, when the last result is known',
+    (share, rejected) => {
+      const results = tried(share, rejected);
+      expect(results).toHaveLength(32);
+      expect(results.pop()).toBe(true);
+      expect(results.every((result) => result === undefined)).toBe(true);
+    },
+  );
 
   it.each([
     [0.1, 7],
