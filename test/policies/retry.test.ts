@@ -139,13 +139,14 @@ describe('the budget for retries', () => {
     );
   });
 
-  it('is not touched by retries that the provider asked for, nor by those that are refused', () => {
+  it('is touched neither by retries that the provider asked for, nor by refused ones, nor by failed connections', () => {
     const policy = new RetryPolicy({ maxAttempts: 5, deadlineMs: 1_000 });
     for (let n = 0; n < 200; n += 1) {
       policy.delay({ kind: 'throttled' }, past(1, 0), half);
       policy.delay({ kind: 'overloaded' }, past(1, 0), half);
       policy.delay(failed, past(3, 0), half);
       policy.delay(failed, past(1, 1_000), half);
+      policy.delay({ ...failed, connection: 'broken' }, past(1, 0), half);
     }
     expect(exhaust(policy)).toBe(100);
   });
