@@ -58,6 +58,6 @@ export class Corrections {
 
 function addTo(sums: number[], amounts: readonly number[]): void {
   amounts.forEach((amount, place) => {
-    if (amount !== 0) sums[place] = (sums[place] ?? 0) + amount;
+    sums[place] = (sums[place] ?? 0) + amount;
   });
 }

@@ -1,3 +1,5 @@
+import type { FleetRequest } from './fleet-hooks.ts';
+
 /** The weight of the last request in a mean. */
 const SMOOTHING = 0.1;
 /** The window in which the rate of requests is measured, in ms. */
@@ -8,16 +10,18 @@ export class DemandMeter {
   costs: number[] = [];
   bytes = 0;
   slots = 1;
-  tokens = 0;
+  /** Undefined: no request was sent yet. */
+  tokens: number | undefined = undefined;
   /** Requests a ms, over the last windows. */
   perMs = 0;
   private count = 0;
   private since = 0;
 
-  sent(costs: readonly number[], slots: number, bytes: number, now: number): void {
+  sent({ slots, bytes, tokens }: FleetRequest, costs: readonly number[], now: number): void {
     this.costs = costs.map((cost, place) => mean(this.costs[place], cost));
     this.slots = mean(this.slots, slots);
     this.bytes = mean(this.bytes, bytes);
+    this.tokens = mean(this.tokens, tokens);
     this.look(now);
     this.count += 1;
   }
@@ -26,7 +30,7 @@ export class DemandMeter {
   look(now: number): void {
     const elapsed = now - this.since;
     if (elapsed < WINDOW_MS) return;
-    const last = this.count / Math.max(elapsed, WINDOW_MS);
+    const last = this.count / elapsed;
     this.perMs = elapsed > 4 * WINDOW_MS ? last : (this.perMs + last) / 2;
     this.count = 0;
     this.since = now;
@@ -34,6 +38,6 @@ export class DemandMeter {
 }
 
 function mean(before: number | undefined, now: number): number {
-  if (before === undefined || before === now) return now;
+  if (before === undefined) return now;
   return Math.ceil(before + (now - before) * SMOOTHING);
 }

@@ -143,6 +143,7 @@ function demandOf(
   }
   const list: Demand[] = [];
   const places = config.limits.length;
+  const tokens = meter.tokens ?? head?.tokens ?? 0;
   // Requests that wait for slots need no rate grant yet.
   const isHeldBack = WITHOUT_SLOTS.has(last?.why ?? '');
   const sendable = isHeldBack ? Math.min(waiting, Math.max(1, holdings.slots.held)) : waiting;
@@ -151,9 +152,9 @@ function demandOf(
     list.push(oneDemand(headCosts, places, head?.tokens ?? 0, 1, 0));
     needed -= 1;
   }
-  if (needed > 0) list.push(oneDemand(costs, places, meter.tokens, needed, 0));
+  if (needed > 0) list.push(oneDemand(costs, places, tokens, needed, 0));
   const spare = Math.max(0, waiting + ahead - Math.max(covered, waiting));
-  if (spare > 0) list.push(oneDemand(costs, places, meter.tokens, spare, 1));
+  if (spare > 0) list.push(oneDemand(costs, places, tokens, spare, 1));
   return list;
 }
 
@@ -169,5 +170,5 @@ function oneDemand(
   spare: 0 | 1,
 ): Demand {
   const own = Array.from({ length: places }, (_, place) => costs[place] ?? 0);
-  return { count, costs: own, tokens: costs[places + 1] ?? tokens, spare };
+  return { count, costs: own, tokens, spare };
 }

@@ -63,7 +63,6 @@ class Credits {
         if (part === 0) continue;
         missing -= part;
         at = Math.max(at, dueAt(grant, place, part));
-        if (missing === 0) break;
       }
       if (missing > 0) return Number.POSITIVE_INFINITY;
     }
@@ -75,7 +74,6 @@ class Credits {
     for (let place = 0; place < costs.length; place += 1) {
       let missing = costs[place] as number;
       for (const { left } of this.grants) {
-        if (missing === 0) break;
         const part = Math.min(left[place] ?? 0, missing);
         left[place] = (left[place] ?? 0) - part;
         missing -= part;

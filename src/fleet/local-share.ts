@@ -76,7 +76,7 @@ export class LocalShare {
     this.advance(now);
     amounts.forEach((amount, place) => {
       const bucket = this.buckets[place];
-      if (bucket !== undefined && bucket.perHour > 0) charge(bucket, amount);
+      if (bucket !== undefined) charge(bucket, amount);
     });
   }
 

@@ -119,23 +119,17 @@ export class StoreCaller {
       this.answer(request, reply, sentAt);
       return;
     }
-    let isOver = false;
+    let isLate = false;
     if (!this.isClosed)
       this.setTimeout(sentAt, () => {
-        if (isOver) return;
-        isOver = true;
+        isLate = true;
         this.fail(request, new Error(`the store did not answer within ${this.timeoutMs} ms`), true);
       });
     reply.then(
       // A late reply counts too, while the call is pending: a repetition would get the same one.
-      (answer) => {
-        isOver = true;
-        this.answer(request, answer, sentAt);
-      },
+      (answer) => this.answer(request, answer, sentAt),
       (error: unknown) => {
-        if (isOver) return;
-        isOver = true;
-        this.fail(request, error, false);
+        if (!isLate) this.fail(request, error, false);
       },
     );
   }
@@ -177,13 +171,14 @@ export class StoreCaller {
       this.lostAt = now;
       this.listener.lost(isError(error) ? error : new Error(print(error)), now);
     }
+    // The listener may have ended the calls.
+    if (this.isClosed) return;
     const delayMs = isLate
       ? grown(LATE_FACTOR, this.late, LONGEST_LATE_RETRY_MS)
       : grown(2, this.failed, LONGEST_RETRY_MS);
     this.timer?.cancel();
     this.timer = this.clock.setTimer(
       () => {
-        if (this.pending !== request || this.isClosed) return;
         this.pending = this.listener.repeated(request);
         this.attempt(this.pending);
       },
@@ -194,7 +189,7 @@ export class StoreCaller {
 }
 
 function grown(factor: number, times: number, longestMs: number): number {
-  return Math.min(longestMs, FIRST_RETRY_MS * factor ** Math.min(times - 1, 10));
+  return Math.min(longestMs, FIRST_RETRY_MS * factor ** (times - 1));
 }
 
 function isThenable(reply: object): reply is Promise<ExchangeReply> {

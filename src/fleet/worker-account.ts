@@ -123,7 +123,7 @@ export class WorkerAccount {
     const costs = costsOf(request, this.last?.plan);
     if (this.isAlone) this.charge(costs, now);
     else credits.spend(costs);
-    this.meter.sent(costs, request.slots, request.bytes, now);
+    this.meter.sent(request, costs, now);
     this.sent += 1;
   }
 

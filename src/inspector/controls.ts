@@ -123,9 +123,7 @@ function change(gate: RequestGate, settings: Command['settings']): void {
     configure(changes, runtime);
     return;
   }
-  if (Object.keys(limits).length > 0) {
-    gate.policies.rateLimit?.limits.configure(limits, gate.feedback.clock.now());
-  }
+  if (Object.keys(limits).length > 0) gate.setLimits(limits);
   if (maxBytes !== undefined) gate.bytes.maxBytes = maxBytes;
   if (concurrency !== undefined) gate.setConcurrency(concurrency);
   gate.changed();

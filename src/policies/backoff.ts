@@ -178,7 +178,6 @@ export class Backoff implements Policy<number>, ModeState {
   /** The provider answered an attempt of `epoch`. @returns whether an outage ends */
   reached(epoch: number): boolean {
     const { outage } = this;
-    if (!outage.isDoubted) return false;
     const wasOut = outage.isOn;
     if (!outage.answered(epoch) || !wasOut) return false;
     this.#guard();
@@ -215,11 +214,12 @@ export class Backoff implements Policy<number>, ModeState {
    */
   reject(waitMs: number, epoch: number, now: number, sender?: object): boolean {
     const until = now + waitMs;
+    const isOther = sender !== this.#closer;
     if (until > this.until) {
-      if (sender === undefined || sender !== this.#closer) this.#otherwiseUntil = this.until;
+      if (isOther) this.#otherwiseUntil = this.until;
       this.#closer = sender;
       this.until = until;
-    }
+    } else if (isOther) this.#otherwiseUntil = Math.max(this.#otherwiseUntil, until);
     this.throttledUntil = this.until + this.#throttledForMs;
     this.#guard(this.#reopen === 'probe');
     if (epoch < this.epoch) return false;

@@ -129,7 +129,7 @@ export class CostBudget implements Policy<Reserved> {
     const actual = unitsIn(cost ?? 0);
     if (cost !== undefined) this.#estimate.learn(cost - inputCost);
     if (actual > amount) this.#window.charge(actual - amount, this.#timeAt(time.now()));
-    else if (actual < amount && mark >= 0) this.#window.giveBack(amount - actual, mark);
+    else if (actual < amount) this.#window.giveBack(amount - actual, mark);
   }
 
   snapshot(now: number): CostBudgetSnapshot {

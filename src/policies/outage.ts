@@ -81,8 +81,7 @@ export class Outage {
     // Attempts that were sent before the outage fail late, while no probe may be sent: ignore them.
     if (now < this.#probeAt) return false;
     this.#failedProbes += 1;
-    const doubled = FIRST_PROBE_MS * 2 ** Math.min(this.#failedProbes, 10);
-    this.#probeAt = now + Math.min(LONGEST_PROBE_MS, doubled);
+    this.#probeAt = now + Math.min(LONGEST_PROBE_MS, FIRST_PROBE_MS * 2 ** this.#failedProbes);
     return false;
   }
 

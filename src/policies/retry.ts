@@ -128,7 +128,7 @@ export class RetryPolicy {
     if (verdict.retryAfterMs !== undefined) return verdict.retryAfterMs;
     const bound = Math.min(
       RETRY_MAX_MS,
-      RETRY_BASE_MS * 2 ** Math.min(failures + overloads + unreached - 1, 10),
+      RETRY_BASE_MS * 2 ** (failures + overloads + unreached - 1),
     );
     return Math.max(RETRY_MIN_MS, random() * bound);
   }

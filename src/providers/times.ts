@@ -35,18 +35,14 @@ export function plainNumber(text: string | undefined): number | undefined {
 
 /** `6m0s`, `1h2m3.5s`, `20ms`, `6m 11.5s` in ms; undefined for anything else. */
 export function durationMs(text: string | undefined): number | undefined {
-  if (text === undefined || text.length === 0 || text.length > LONGEST_TEXT) return undefined;
+  if (text === undefined || text.length > LONGEST_TEXT) return undefined;
   const match = DURATION.exec(text.trim());
-  if (match === null) return undefined;
+  if (match === null || match[0] === '') return undefined;
   let totalMs = 0;
-  let hasPart = false;
   for (const [index, unitMs] of UNITS_MS.entries()) {
-    const amount = match[index + 1];
-    if (amount === undefined) continue;
-    hasPart = true;
-    totalMs += Number(amount) * unitMs;
+    totalMs += Number(match[index + 1] ?? 0) * unitMs;
   }
-  return hasPart && Number.isFinite(totalMs) ? totalMs : undefined;
+  return totalMs;
 }
 
 /** A date with a time of day, in ms since 1970; undefined for anything else. */
@@ -76,7 +72,7 @@ function untilMs(text: string, answeredAtMs: () => number): number | undefined {
     return seconds === undefined ? durationMs(text) : seconds * 1000;
   }
   const ms = atMs - answeredAtMs();
-  return Number.isFinite(ms) && ms > 0 ? ms : undefined;
+  return ms > 0 ? ms : undefined;
 }
 
 /**

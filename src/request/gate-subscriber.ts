@@ -88,12 +88,11 @@ export class GateSubscriber<T> extends Subscriber<RequestInput<T>> implements Re
     } finally {
       this.pending -= 1;
     }
-    if (this.state === 'ending') this.completeIfDone();
+    this.completeIfDone();
   }
 
   inputFailed(error: unknown): void {
     this.out.error(error);
-    this.close();
   }
 
   private handOn(ticket: Ticket<T>): void {
@@ -145,7 +144,6 @@ export class GateSubscriber<T> extends Subscriber<RequestInput<T>> implements Re
 
   /** Downstream closed for any reason: nothing may be held here any more. */
   private close(): void {
-    if (this.requests.gone) return;
     this.requests.close();
     for (const ticket of this.inTransit) {
       if (this.state !== 'completed') ticket.settle('cancelled');

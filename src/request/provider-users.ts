@@ -83,15 +83,15 @@ export class ProviderUsers implements Refusing {
    * @param hear receives the answers that others report
    * @returns ends that
    */
-  join(gate: SuspendableGate, emit?: Emit, hear?: Hear): () => void {
+  join(gate: SuspendableGate, emit: Emit = () => {}, hear: Hear = () => {}): () => void {
     this.#gates.add(gate);
     if (this.#errorOf !== undefined) gate.suspend(this);
-    if (emit !== undefined) this.#emits.add(emit);
-    if (hear !== undefined) this.#hears.add(hear);
+    this.#emits.add(emit);
+    this.#hears.add(hear);
     return () => {
       this.#gates.delete(gate);
-      if (emit !== undefined) this.#emits.delete(emit);
-      if (hear !== undefined) this.#hears.delete(hear);
+      this.#emits.delete(emit);
+      this.#hears.delete(hear);
     };
   }
 

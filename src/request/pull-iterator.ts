@@ -41,7 +41,10 @@ export class PullIterator<T> {
   /** `reading`: a value was requested and has not arrived. `closed`: no more are requested. */
   private state: 'idle' | 'reading' | 'closed' = 'idle';
 
-  /** @param wantsMore called before each value */
+  /**
+   * @param out ignores what comes after `close`, as the stopped read may still bring a value
+   * @param wantsMore called before each value
+   */
   constructor(source: PullSource<T>, out: Observer<T>, wantsMore: () => boolean) {
     this.reader = readerOf(source);
     this.out = out;
@@ -80,17 +83,13 @@ export class PullIterator<T> {
   close(): void {
     if (this.state === 'closed') return;
     this.state = 'closed';
+    // No subscriber is left that could get an error.
     try {
-      const closing = this.reader.return?.();
-      // No subscriber is left that could get the error.
-      if (isPromiseLike(closing)) closing.then(undefined, () => {});
-    } catch {
-      // As above, no subscriber could get the error.
-    }
+      Promise.resolve(this.reader.return?.()).catch(() => {});
+    } catch {}
   }
 
   private take(result: IteratorResult<T, unknown>): void {
-    if (this.state === 'closed') return;
     if (typeof result !== 'object' || result === null) {
       this.fail(new TypeError(`the source's iterator must return objects, got ${String(result)}`));
     } else if (result.done) {
@@ -105,7 +104,6 @@ export class PullIterator<T> {
   }
 
   private fail(error: unknown): void {
-    if (this.state === 'closed') return;
     this.state = 'closed';
     this.out.error(error);
   }

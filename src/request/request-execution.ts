@@ -27,14 +27,11 @@ export interface ExecutionListener<T, R> {
 }
 
 /**
- * - `unsent`: no attempt was started yet;
- * - `running`: an attempt runs;
- * - `rejected`: the attempt has ended with a failure, which was reported; another one may follow;
+ * - `waiting`: no attempt runs; the next one may follow;
+ * - `running`: an attempt runs whose end was not reported yet;
  * - `over`: the request has ended.
- *
- * An answer is reported to feedback, policies and instrumentation.
  */
-type ExecutionState = 'unsent' | 'running' | 'rejected' | 'over';
+type ExecutionState = 'waiting' | 'running' | 'over';
 
 /** Whether `send` works in its loop, and whether it was called meanwhile. */
 type SendLoop = 'idle' | 'sending' | 'again';
@@ -66,7 +63,7 @@ export class RequestExecution<T, R>
   private attempt: Attempt<T, R> | undefined = undefined;
   /** The retries; undefined before the first failed attempt. */
   private retries: Retries | undefined = undefined;
-  private state: ExecutionState = 'unsent';
+  private state: ExecutionState = 'waiting';
   private loop: SendLoop = 'idle';
   /** Whether a value was emitted: then the request cannot be sent again. */
   private hasEmitted = false;
@@ -159,7 +156,7 @@ export class RequestExecution<T, R>
     const { feedback, answers, tap } = this.dispatch;
     const verdict = answers.understand(reported);
     ticket.verdict = verdict;
-    this.endAttempt('rejected', verdict.kind, error);
+    this.endAttempt('waiting', verdict.kind, error);
     const { bytes, epoch } = ticket;
     const epochBefore = feedback.epoch;
     const { outage } = feedback.gate.policy;
@@ -295,7 +292,7 @@ export class RequestExecution<T, R>
   }
 
   /** Goes on to another state, and reports the end of the attempt if one runs. */
-  private endAttempt(next: 'rejected' | 'over', kind: FeedbackKind, error?: unknown): void {
+  private endAttempt(next: 'waiting' | 'over', kind: FeedbackKind, error?: unknown): void {
     const { isRunning } = this;
     // A classifier may have cancelled the request, which is final.
     if (!this.isOver) this.state = next;

@@ -108,7 +108,7 @@ export class RetryWait implements AdmissionCallback {
   #startedAt = Number.NaN;
   #delay: Timer | undefined = undefined;
   #passed = 0;
-  /** The gate at which the request waits. */
+  /** The last gate that it has entered: it waits there, or is about to be sent. */
   #waitsAt: Gate | undefined = undefined;
 
   constructor(
@@ -142,7 +142,6 @@ export class RetryWait implements AdmissionCallback {
   }
 
   admitted(): void {
-    this.#waitsAt = undefined;
     if (!this.gone) this.#enterGates();
   }
 
@@ -159,9 +158,7 @@ export class RetryWait implements AdmissionCallback {
     this.gone = true;
     this.#delay?.cancel();
     // This may let other requests pass, and one of them may cancel this wait again.
-    const gate = this.#waitsAt;
-    this.#waitsAt = undefined;
-    gate?.left(this);
+    this.#waitsAt?.left(this);
   }
 
   /** Its own delay is over, or was cut short. */
@@ -184,7 +181,6 @@ export class RetryWait implements AdmissionCallback {
       if (this.gone) return;
       // If false, `admitted` is called when the request may pass, or was called already.
       if (!gate.enter(this.#ticket, this)) return;
-      this.#waitsAt = undefined;
     }
     if (!this.gone) this.#ready();
   }

@@ -79,7 +79,7 @@ export class StreamRequests<T> implements AdmissionCallback {
     this.gone = true;
     const { withoutTicket } = this;
     const waiting = withoutTicket > 0 && this.isObserved ? this.waitingInputs() : undefined;
-    if (this.instrumentation !== undefined) this.giveUp();
+    this.giveUp();
     this.gate.left(this);
     for (let ticket = this.tickets.first; ticket !== undefined; ticket = this.tickets.first) {
       this.tickets.remove(ticket);

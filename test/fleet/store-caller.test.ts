@@ -45,6 +45,31 @@ describe('a caller of the store', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  it('repeats no call that its listener ends when it hears of the loss', async () => {
+    const { clock, calls, heard, caller } = rig();
+    heard.push = (...lines) => {
+      if (lines[0]?.startsWith('lost')) caller.end({ ...REQUEST, sequence: 2 });
+      return Array.prototype.push.apply(heard, lines);
+    };
+    caller.call(REQUEST);
+    await clock.advanceAsync(400);
+    expect([calls.length, clock.pendingTimers]).toEqual([2, 0]);
+    calls[1]?.fail();
+    await clock.advanceAsync(3_000);
+    expect(calls).toHaveLength(2);
+  });
+
+  it('ignores the failure of a repetition whose first call was answered late', async () => {
+    const { clock, calls, heard, caller } = rig();
+    caller.call(REQUEST);
+    await clock.advanceAsync(500);
+    calls[0]?.answer();
+    await clock.advanceAsync(1);
+    calls[1]?.fail();
+    await clock.advanceAsync(3_000);
+    expect([calls.length, heard.length, clock.pendingTimers]).toEqual([2, 3, 0]);
+  });
+
   it('repeats a call that fails once, and says nothing', async () => {
     const { clock, calls, heard, caller } = rig();
     caller.call(REQUEST);

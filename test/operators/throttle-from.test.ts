@@ -251,11 +251,49 @@ describe('throttleFrom', () => {
     expect(cancelled).toBe(1);
   });
 
+  it('reads a stream that is no async iterable by its reader, and cancels it', async () => {
+    let cancelled = 0;
+    let read = 0;
+    const reader = {
+      read: async () => (read === 30 ? { done: true } : { done: false, value: read++ }),
+      cancel: () => {
+        cancelled += 1;
+        return Promise.reject(new Error('is not heard'));
+      },
+    };
+    const stream = { getReader: () => reader };
+    const all = throttleFrom(stream, (value) => of(value), { concurrency: 2 });
+    expect(await lastValueFrom(all.pipe(toArray()))).toEqual([...Array(30).keys()]);
+    read = 0;
+    const subscription = throttleFrom(stream, () => new Promise(() => {})).subscribe();
+    subscription.unsubscribe();
+    await settle();
+    expect(cancelled).toBe(1);
+  });
+
+  it.each([undefined, null, 7])(
+    'fails if the iterator of the source returns %s',
+    async (result) => {
+      const next = () => result as never;
+      const rejected = expect.objectContaining({
+        message: `the source's iterator must return objects, got ${result}`,
+      });
+      const sync = throttleFrom({ [Symbol.iterator]: () => ({ next }) }, () => of(1));
+      await expect(lastValueFrom(sync)).rejects.toEqual(rejected);
+      const later = async () => next();
+      const async = throttleFrom({ [Symbol.asyncIterator]: () => ({ next: later }) }, () => of(1));
+      await expect(lastValueFrom(async)).rejects.toEqual(rejected);
+    },
+  );
+
   it('refuses wrong sources and wrong options', () => {
     const project = () => of(1);
     expect(() => throttleFrom('text' as never, project)).toThrow(
       '`source` must be an iterable, an async iterable or a ReadableStream, got "text"',
     );
+    for (const wrong of [null, {}, 7]) {
+      expect(() => throttleFrom(wrong as never, project)).toThrow('`source` must be an iterable');
+    }
     expect(() => throttleFrom([], project, { readAhead: 0 })).toThrow(
       '`readAhead` must be an integer >= 1, got 0',
     );

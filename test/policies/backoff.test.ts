@@ -38,6 +38,15 @@ describe('Backoff', () => {
     expect(backoff.snapshot(NOW + 15_000).mode).toBe('normal');
   });
 
+  it('throttles as long as before if it is asked to slow down meanwhile', () => {
+    const backoff = new Backoff('all', 10_000);
+    backoff.reject(5_000, 0, NOW);
+    backoff.throttle(NOW);
+    expect(backoff.throttledUntil).toBe(NOW + 15_000);
+    backoff.throttle(NOW + 6_000);
+    expect(backoff.throttledUntil).toBe(NOW + 16_000);
+  });
+
   it('is extended by a longer wait, and never shortened by a shorter one', () => {
     const backoff = new Backoff('all', 10_000);
     backoff.reject(5_000, 0, NOW);
@@ -143,6 +152,15 @@ describe('a wait that has closed the gate and proves wrong', () => {
     expect(backoff.until).toBe(NOW + 5_000);
   });
 
+  it.each([5_000, 60_000])('leaves a wait of %i ms that another sender was told', (waitMs) => {
+    const backoff = new Backoff('all', 10_000);
+    backoff.reject(60_000, 0, NOW, sender);
+    backoff.reject(waitMs, 0, NOW, {});
+    backoff.reject(1_000, 0, NOW);
+    backoff.correct(sender, NOW);
+    expect([backoff.until, backoff.throttledUntil]).toEqual([NOW + waitMs, NOW + waitMs + 10_000]);
+  });
+
   it('is no wait that all requests were told of', () => {
     const backoff = new Backoff('all', 0);
     backoff.reject(60_000, 0, NOW, sender);
@@ -182,6 +200,14 @@ describe('an outage', () => {
       true,
       false,
     ]);
+  });
+
+  it('bounds no wait of a backoff that comes after it', () => {
+    const backoff = out();
+    backoff.reached(backoff.epoch);
+    const later = NOW + 10 * OUTAGE_MS;
+    backoff.reject(2 * OUTAGE_MS, backoff.epoch, later);
+    expect(backoff.wait(demand(), later)).toBe(2 * OUTAGE_MS);
   });
 
   it('fails what waits at its end, and knows the attempts that were sent before', () => {

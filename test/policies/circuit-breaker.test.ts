@@ -203,6 +203,65 @@ describe('late results', () => {
   });
 });
 
+it('an isolated circuit lets nothing pass until its last isolation ends, and tells both ends once', () => {
+  const breaker = new CircuitBreaker();
+  const endOne = breaker.isolate('maintenance', 5);
+  const endOther = breaker.isolate(undefined, 6);
+  const forever = Number.POSITIVE_INFINITY;
+  expect(breaker.check(7)).toMatchObject({ retryAfterMs: forever, reason: 'isolated' });
+  expect(breaker.snapshot(7)).toMatchObject({
+    state: 'open',
+    isIsolated: true,
+    retryAfterMs: forever,
+  });
+  expect(breaker.advance(7)).toEqual([{ kind: 'circuitIsolated', at: 5, reason: 'maintenance' }]);
+  expect([endOther(8), endOther(9)]).toEqual([[], []]);
+  expect(breaker.check(9)).toMatchObject({ reason: 'maintenance' });
+  expect([breaker.isClosed, breaker.snapshot(9).reason]).toEqual([false, 'maintenance']);
+  expect(endOne(10)).toEqual([{ kind: 'circuitIsolationEnded', at: 10 }]);
+  expect([endOne(11), breaker.check(11), breaker.isClosed]).toEqual([[], undefined, true]);
+  expect(breaker.snapshot(11)).toMatchObject({
+    state: 'closed',
+    isIsolated: false,
+    retryAfterMs: 0,
+  });
+});
+
+describe('a restored circuit', () => {
+  const saved = new CircuitBreaker().export(0);
+
+  it.each([
+    ['closed', [], ['circuitClosed']],
+    ['half-open', ['circuitHalfOpen'], ['circuitHalfOpen']],
+    ['open', ['circuitOpened'], ['circuitOpened']],
+  ] as const)(
+    'that is %s tells a state that it was not in before, and each opening',
+    (state, fromClosed, fromOpen) => {
+      for (const [breaker, events] of [
+        [new CircuitBreaker({ failureRatio: 0.5 }), fromClosed],
+        [opened(), fromOpen],
+      ] as const) {
+        breaker.restore({ ...saved, state, leftMs: 100 }, 50);
+        expect(breaker.advance(50)).toMatchObject(events.map((kind) => ({ kind, at: 50 })));
+        expect(breaker.advance(50)).toEqual([]);
+      }
+    },
+  );
+
+  it('is exported with the time that is left, and with a reason where there is one', () => {
+    expect(saved).toStrictEqual({
+      version: 1,
+      state: 'closed',
+      failures: 0,
+      openMs: OPEN_MS,
+      leftMs: 0,
+    });
+    const breaker = new CircuitBreaker();
+    send(breaker, { fatal: 'quota' }, 0);
+    expect(breaker.export(1_000)).toMatchObject({ leftMs: OPEN_MS - 1_000, reason: 'quota' });
+  });
+});
+
 it('a probe whose end is told twice frees one place, not two', () => {
   const breaker = opened();
   const probe = breaker.enter(OPEN_MS);

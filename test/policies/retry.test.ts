@@ -102,7 +102,32 @@ describe('whether a request is sent again', () => {
   });
 });
 
+describe('a request whose connections failed', () => {
+  const broken: Verdict = { ...failed, connection: 'broken' };
+  const broke = (unreached: number, isOut = false) => ({ ...past(0, 0), unreached, isOut });
+
+  it('is sent three times, and in an outage as often as it takes', () => {
+    expect(unlimited().delay(broken, broke(2), half)).toBe(500);
+    expect(unlimited().delay(broken, broke(3), half)).toBeUndefined();
+    expect(unlimited().delay(broken, broke(3, true), half)).toBe(0);
+  });
+
+  it('is sent again after an answer as any other', () => {
+    expect(unlimited().delay(failed, { ...broke(3), failures: 1 }, half)).toBe(2_000);
+  });
+});
+
 describe('the budget for retries', () => {
+  it('is at rest while it is full', () => {
+    const policy = unlimited();
+    expect(policy.isAtRest).toBe(true);
+    policy.delay(failed, past(1, 0), half);
+    for (let n = 0; n < 4; n += 1) policy.succeeded();
+    expect(policy.isAtRest).toBe(false);
+    policy.succeeded();
+    expect(policy.isAtRest).toBe(true);
+  });
+
   it('stops them after a hundred without a success', () => {
     expect(exhaust(unlimited())).toBe(100);
   });
@@ -139,13 +164,14 @@ describe('the budget for retries', () => {
     );
   });
 
-  it('is not touched by retries that the provider asked for, nor by those that are refused', () => {
+  it('is touched neither by retries that the provider asked for, nor by refused ones, nor by failed connections', () => {
     const policy = new RetryPolicy({ maxAttempts: 5, deadlineMs: 1_000 });
     for (let n = 0; n < 200; n += 1) {
       policy.delay({ kind: 'throttled' }, past(1, 0), half);
       policy.delay({ kind: 'overloaded' }, past(1, 0), half);
       policy.delay(failed, past(3, 0), half);
       policy.delay(failed, past(1, 1_000), half);
+      policy.delay({ ...failed, connection: 'broken' }, past(1, 0), half);
     }
     expect(exhaust(policy)).toBe(100);
   });

@@ -166,3 +166,84 @@ describe('as a Subject', () => {
     expect(() => make({ backofMs: 1 } as object)).toThrow(/`backofMs` is no option/);
   });
 });
+
+describe('what instrumentations are told', () => {
+  function told(options: ConstructorParameters<typeof FeedbackSubject>[0] = {}) {
+    const lines: string[] = [];
+    const instrumentation = {
+      backoff: (ms: number, source: string, { addedMs }: { readonly addedMs: number }) =>
+        lines.push(`${source} ${ms} +${addedMs}`),
+      modeBegan: (mode: string) => lines.push(mode),
+    };
+    return { lines, ...make({ instrumentation, ...options }) };
+  }
+
+  it('is each backoff, by how much it prolongs the closure, and each beginning of a mode', () => {
+    const { clock, feedback, lines } = told();
+    feedback.next({ kind: 'throttled' });
+    feedback.next({ kind: 'throttled', retryAfterMs: 3000 });
+    feedback.next({ kind: 'throttled', retryAfterMs: 200 });
+    expect(lines).toEqual([
+      'computed 1000 +1000',
+      'throttled',
+      'retry_after 3000 +2000',
+      'retry_after 200 +0',
+    ]);
+    lines.length = 0;
+    clock.advance(13_000);
+    feedback.next({ kind: 'throttled' });
+    expect(lines).toEqual(['computed 1000 +1000', 'throttled']);
+  });
+
+  it('is an outage once, however many senders find that all is rejected', () => {
+    const { feedback, lines } = told();
+    const modes: string[] = [];
+    feedback.mode$.subscribe((mode) => modes.push(mode));
+    const [one, other] = [{}, {}];
+    feedback.provider.setOutage(one, true);
+    feedback.provider.setOutage(other, true);
+    feedback.provider.setOutage(one, false);
+    expect(feedback.mode).toBe('outage');
+    feedback.provider.setOutage(other, false);
+    feedback.provider.setOutage(other, false);
+    expect([lines, modes]).toEqual([['outage'], ['normal', 'outage', 'normal']]);
+  });
+
+  it('is a mode that another worker has heard of, without a closure that is over', () => {
+    const { clock, feedback, lines, leftMs } = told();
+    feedback.provider.heard(0, 0);
+    expect([feedback.mode, lines]).toEqual(['normal', []]);
+    feedback.provider.heard(0, 5000);
+    expect([feedback.mode, feedback.backoffUntil, lines]).toEqual([
+      'throttled',
+      undefined,
+      ['throttled'],
+    ]);
+    feedback.provider.heard(3000, 20_000);
+    feedback.provider.heard(1000, 1000);
+    expect([leftMs(), lines]).toEqual([3000, ['throttled']]);
+    clock.advance(19_999);
+    expect(feedback.mode).toBe('throttled');
+    clock.advance(1);
+    feedback.provider.heard(0, 0);
+    expect([feedback.mode, leftMs(), lines.length]).toEqual(['normal', -17_000, 1]);
+  });
+});
+
+it('computes no wait that is longer than a provider may ask for', () => {
+  const sender = { leastClosureMs: 0 };
+  const { feedback, leftMs } = make({ maxRetryAfterMs: 200 });
+  feedback.answered({ kind: 'throttled' }, sender, undefined);
+  expect(leftMs()).toBe(200);
+});
+
+it.each(['quota', 'billing'] as const)('tests after a minute whether %s is used up', (outage) => {
+  const { clock, feedback } = make();
+  feedback.next({ kind: 'fatal', outage });
+  const now = clock.now();
+  expect(feedback.gate.policy.suspended(now)).toEqual({
+    reason: outage,
+    onLongWait: 'fail',
+    leftMs: 60_000,
+  });
+});

@@ -38,8 +38,6 @@ export class RateLimits {
   private set: LimitSet;
   /** Names of removed limits: costs for them are ignored. */
   private readonly removed = new Set<string>();
-  /** Whether a limit is charged only when the actual amount is known. */
-  private hasActual: boolean;
   /** The greatest expected cost of each limit that can pass. */
   private most: Costs;
   private now: number;
@@ -55,7 +53,6 @@ export class RateLimits {
       rules.map((rule) => startOf(rule, now)),
       this,
     );
-    this.hasActual = rules.some(isActual);
     this.most = rules.map(mostOf);
   }
 
@@ -180,8 +177,9 @@ export class RateLimits {
     for (let index = 0; index < this.limits.length; index += 1) {
       const { rule, state } = this.limits[index] as NamedLimit;
       const cost = costs[index] as number;
-      const isCharged = cost > 0 && rule.charge !== 'actual';
-      if (isCharged) reservation.setMark(index, state.charge(cost, at));
+      if (cost === 0) continue;
+      if (isActual(rule)) reservation.isDue = true;
+      else reservation.setMark(index, state.charge(cost, at));
     }
     return reservation;
   }
@@ -198,12 +196,10 @@ export class RateLimits {
 
   /**
    * Ends a reservation whose costs were as expected. @returns false, and does nothing, if a limit
-   * is charged only the actual amount: then `settle` is needed
+   * is still to be charged: then `settle` is needed
    */
   conclude(reservation: Reservation): boolean {
-    if (this.hasActual || (reservation.owner !== this.set && reservation.owner !== undefined)) {
-      return false;
-    }
+    if (reservation.isDue) return false;
     reservation.end();
     return true;
   }
@@ -297,7 +293,6 @@ export class RateLimits {
   }
 
   private look(): void {
-    this.hasActual = this.limits.some(({ rule }) => isActual(rule));
     this.most = this.limits.map(({ rule }) => mostOf(rule));
   }
 

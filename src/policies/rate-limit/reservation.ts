@@ -9,6 +9,8 @@ export class Reservation {
   owner: LimitSet | undefined;
   /** @internal the expected costs of the request */
   readonly costs: Costs;
+  /** @internal Whether a limit is charged only when the actual amount is known. */
+  isDue = false;
   /** The ids for the first two limits, without an array: most requests have no more. */
   private first = NOTHING;
   private second = NOTHING;

@@ -203,6 +203,24 @@ describe('a server that stays away', () => {
     for (const { error } of fates) expect(codeOf(error)).toBe('PROVIDER_UNREACHABLE');
   });
 
+  it('does not fail a request sent before that is answered with an error later', async () => {
+    const { clock, limiter } = rig({ concurrency: 2, outageMs: 10_000 });
+    let calls = 0;
+    const early = fate(
+      limiter.run(async () => {
+        calls += 1;
+        if (calls > 1) return 'sent again';
+        await new Promise<void>((resolve) => clock.setTimer(resolve, 20_000));
+        throw new ApiError(500);
+      }),
+    );
+    const late = fate(limiter.run(() => Promise.reject(refused())));
+    await clock.advanceAsync(15_000);
+    expect(codeOf(late.error)).toBe('PROVIDER_UNREACHABLE');
+    await clock.advanceAsync(10_000);
+    expect(early.value).toBe('sent again');
+  });
+
   it('fails waiting requests if connections hang, without a probe at that time', async () => {
     const { clock, limiter } = rig({ concurrency: 1, outageMs: 60_000 });
     const send = async (): Promise<number> => {

@@ -28,6 +28,20 @@ describe.each(algorithms)('a %s', (algorithm) => {
     }
   });
 
+  it('charges what was sent before limits changed by the rule of that time', () => {
+    const limits = only({ algorithm, charge: 'actual' });
+    const [due, free] = [60, 0].map((cost) => limits.take(limits.costsOf({ only: cost }), 0));
+    limits.configure({ only: { limit: 100, windowMs: 1000, algorithm, charge: 'settle' } }, 0);
+    const reserved = limits.take(limits.costsOf({ only: 5 }), 0);
+    expect([due, free, reserved].map((one) => one && limits.conclude(one))).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    if (due) limits.settle(due, undefined, 0);
+    expect(used(limits, 0)).toBe(65);
+  });
+
   it('makes all requests wait while in debt, even those without cost', () => {
     const limits = only({ algorithm, charge: 'settle' });
     limits.settle(limits.take(limits.costsOf({ only: 60 }), 0), { only: 130 }, 100);
