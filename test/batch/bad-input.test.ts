@@ -179,6 +179,26 @@ describe('a file that cannot be read', () => {
     rig.write('in.csv', 'name,text\na,b\nc\n');
     expect((await refusal(rig, { input, template: '{{name}}' })).message).toContain('in.csv:3');
   });
+
+  it('is a table with a template that names no column', async (test) => {
+    const rig = await batchRig(test);
+    const input = rig.write('in.csv', 'name,text\na,b\nc,d\n');
+    const { message } = await refusal(rig, { input, template: 'Say {name}' });
+    expect(message).toContain('--template must have a {{column}} in it, got "Say {name}"');
+  });
+
+  it('is a table with two columns of one name', async (test) => {
+    const rig = await batchRig(test);
+    const input = rig.write('in.csv', 'name,text,,text,\na,b,,c,\n');
+    const { message } = await refusal(rig, { input, template: '{{text}}' });
+    expect(message).toBe(
+      `${input}: two columns have the name "text": each name must be there once`,
+    );
+    // A spreadsheet may leave several columns without a name.
+    rig.write('in.csv', 'name,text,,\na,b,,\n');
+    expect(await rig.run({ input, template: '{{text}}' })).toMatchObject({ ok: 1 });
+    expect(rig.sent).toEqual(['b']);
+  });
 });
 
 describe('an output that must not be written to', () => {
