@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { linkSync, mkdirSync, symlinkSync } from 'node:fs';
 import { appendFile, chmod, writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
@@ -208,6 +209,19 @@ describe('an output that must not be written to', () => {
     mkdirSync(rig.path('out'));
     const { message } = await refusal(rig, { output: rig.path('out') });
     expect(message).toContain('this is a directory; name a file in it');
+  });
+
+  it.runIf(process.platform === 'linux')('is a pipe without a name in a folder', async (test) => {
+    const rig = await batchRig(test);
+    rig.write('in.jsonl', prompts(1));
+    // As `/dev/stdout` is for a program whose output goes to another one.
+    const end = spawn('cat', { stdio: ['pipe', 'ignore', 'ignore'] });
+    test.onTestFinished(() => void end.kill());
+    const output = `/proc/${end.pid}/fd/0`;
+    const { message } = await refusal(rig, { output });
+    expect(message).toBe(
+      `cannot write ${output}: results are read again to resume, so it must be a file`,
+    );
   });
 
   it('is in a folder that is not there', async (test) => {
