@@ -5,7 +5,7 @@ import { checkTemplate, type InputOptions } from './input/read-input.ts';
 import { findSources, type Source } from './input/sources.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { OutputLock } from './ledger/lock.ts';
-import { inspectOutput } from './ledger/open-output.ts';
+import { checkOutputKind, inspectOutput } from './ledger/open-output.ts';
 import { OutputChangedError, ResultFile } from './ledger/result-file.ts';
 import { pricesOf } from './money.ts';
 import { type BatchOptions, type BatchSettings, checkBatchOptions } from './options.ts';
@@ -47,7 +47,9 @@ export class BatchRun {
    * @throws BatchError for a problem that is found before any request was sent
    */
   async run(): Promise<BatchReport> {
-    const lock = new OutputLock(this.#settings.batch.output);
+    const { output } = this.#settings.batch;
+    checkOutputKind(output);
+    const lock = new OutputLock(output);
     try {
       return await this.#runLocked(lock);
     } finally {

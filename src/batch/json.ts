@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 /** Reading of JSON whose shape is not known. */
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -25,6 +27,11 @@ export function textAt(value: unknown, ...path: readonly (string | number)[]): s
 export function countAt(value: unknown, ...path: readonly (string | number)[]): number | undefined {
   const found = at(value, ...path);
   return typeof found === 'number' && Number.isFinite(found) && found >= 0 ? found : undefined;
+}
+
+/** The text of a file, without the byte order mark that programs of Windows put before JSON. */
+export function readJsonFile(file: string): string {
+  return new TextDecoder().decode(readFileSync(file));
 }
 
 /** @returns undefined if the text is not JSON */

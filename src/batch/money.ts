@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { endpointOf } from './endpoint.ts';
 import { BatchError, fileProblem } from './errors.ts';
-import { countAt, isObject, parseJson } from './json.ts';
+import { countAt, isObject, parseJson, readJsonFile } from './json.ts';
 import type { TokenUsage } from './ledger/result-line.ts';
 import type { BatchRequest } from './request.ts';
 
@@ -24,7 +23,7 @@ const FORM = '{"MODEL": {"in": 0.25, "cached": 0.025, "out": 2}}, per million to
 export function readPriceFile(file: string): Prices {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readJsonFile(file);
   } catch (error) {
     throw new BatchError(`--prices ${file}: ${fileProblem(error)}`, { cause: error });
   }

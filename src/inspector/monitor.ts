@@ -28,6 +28,7 @@ export interface MonitorOptions {
   readonly showValues: boolean;
   /** Whether records name the traces of requests. */
   readonly keepsTraces?: boolean;
+  /** Milliseconds since 1970. It may step back, as when the system's clock is set. */
   readonly wallNow: () => number;
 }
 
@@ -37,6 +38,7 @@ export class Monitor {
   readonly #gates = new Map<number, TrackedGate>();
   readonly #byGate = new WeakMap<RequestGate, TrackedGate>();
   readonly #options: MonitorOptions;
+  readonly #wallNow: () => number;
   readonly #unwatch: () => void;
   /** Open, but not followed. */
   readonly #others = new OtherGates();
@@ -46,6 +48,7 @@ export class Monitor {
 
   constructor(options: MonitorOptions) {
     this.#options = options;
+    this.#wallNow = neverBack(options.wallNow);
     traceIds.keep(options.keepsTraces === true);
     this.#unwatch = openGates.watch({
       opened: (gate) => this.#opened(gate),
@@ -102,7 +105,7 @@ export class Monitor {
   frame(gate: TrackedGate | undefined, controls: Controls | undefined, isFirst: boolean): Frame {
     const isListed = isFirst || this.#gates.size <= SHORT_LIST || this.#looks % 4 === 0;
     return {
-      at: this.#options.wallNow(),
+      at: this.#wallNow(),
       ...(isListed && { gates: this.summaries, more: this.#others.size }),
       ...(gate && { detail: gate.detail(controls) }),
       ...(gate && isFirst && { history: gate.timeline.last(Number.POSITIVE_INFINITY) }),
@@ -111,12 +114,12 @@ export class Monitor {
   }
 
   requests(query: RequestQuery): readonly RequestRecord[] {
-    return this.#log.find(query, this.#options.wallNow());
+    return this.#log.find(query, this.#wallNow());
   }
 
   /** A request by its number; undefined: it, or its limiter or stream, is not known any more. */
   request(id: number): FoundRequest | undefined {
-    const found = this.#log.byId(id, this.#options.wallNow());
+    const found = this.#log.byId(id, this.#wallNow());
     return found !== undefined && this.#gates.has(found.gate) ? found : undefined;
   }
 
@@ -132,7 +135,7 @@ export class Monitor {
     this.#nextGate += 1;
     const tracked = new TrackedGate(id, gate, {
       log: this.#log,
-      wallNow: this.#options.wallNow,
+      wallNow: this.#wallNow,
       show: this.#options.showValues ? (value) => clip(printed(value), VALUE_LENGTH) : undefined,
       nextId: () => {
         const next = this.#nextRequest;
@@ -158,7 +161,7 @@ export class Monitor {
 
   /** Stops following the gate that is idle longest. @returns false: all are active or shown */
   #displaceIdle(): boolean {
-    const now = this.#options.wallNow();
+    const now = this.#wallNow();
     let idlest: TrackedGate | undefined;
     for (const tracked of this.#gates.values()) {
       const isIdle = tracked.endedAt !== undefined || now - tracked.neededAt >= IDLE_MS;
@@ -175,7 +178,7 @@ export class Monitor {
   }
 
   #expire(): void {
-    const now = this.#options.wallNow();
+    const now = this.#wallNow();
     this.#log.expire(now);
     for (const [id, { endedAt }] of this.#gates) {
       if (endedAt !== undefined && now - endedAt > KEPT_MS) this.#gates.delete(id);
@@ -192,6 +195,21 @@ export class Monitor {
       this.#gates.delete(id);
     }
   }
+}
+
+/**
+ * The same time, which goes on from its latest reading where it steps back: until it has passed that
+ * reading again, time lines would be out of order, and nothing would be due.
+ */
+function neverBack(wallNow: () => number): () => number {
+  let last = Number.NEGATIVE_INFINITY;
+  let addedMs = 0;
+  return () => {
+    const now = wallNow();
+    addedMs = now < last ? Math.max(addedMs, last - now) : 0;
+    last = now + addedMs;
+    return last;
+  };
 }
 
 /** A value as JSON, or printed in another way if that is not possible. */

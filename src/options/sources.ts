@@ -28,7 +28,8 @@ const PLACE = /position \d+(?: \(line \d+ column \d+\))?$/;
 
 function parseText(text: string): unknown {
   try {
-    return JSON.parse(text);
+    // Programs of Windows put a byte order mark before a file's text.
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (error) {
     // The parser's error quotes the text, which may contain secrets: only the position is printed.
     const place = error instanceof Error ? PLACE.exec(error.message)?.[0] : undefined;

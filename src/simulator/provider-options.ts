@@ -1,5 +1,5 @@
-import { checkChoice, checkInteger, checkKeys, checkNumber } from '../util/check.ts';
-import type { Clock } from '../util/clock.ts';
+import { checkChoice, checkInteger, checkKeys, checkNumber, show } from '../util/check.ts';
+import { type Clock, checkClock } from '../util/clock.ts';
 import { HEADER_STYLES, type HeaderStyle } from './answer-headers.ts';
 import { checkLimits, type LimitOptions } from './limits/limit-options.ts';
 import type { CapacityFunction, CapacityStep } from './limits/limit-state.ts';
@@ -107,6 +107,8 @@ const KEYS = [
 /** @throws RangeError or TypeError that names the option, its bound and the value */
 export function checkProviderOptions(options: ProviderOptions): void {
   checkKeys('createProvider', options, KEYS);
+  checkClock(options.clock);
+  for (const name of LISTS) checkList(name, options[name]);
   if (options.seed !== undefined) checkInteger('seed', options.seed, 0);
   if (options.limits !== undefined) checkLimits(options.limits);
   if (options.concurrency !== undefined) checkConcurrency(options.concurrency);
@@ -126,6 +128,15 @@ export function checkProviderOptions(options: ProviderOptions): void {
   if (options.apiKeys?.some((key) => typeof key !== 'string' || key === '')) {
     throw new TypeError('`apiKeys` must be strings that are not empty');
   }
+}
+
+const LISTS = ['storms', 'failures', 'apiKeys', 'capacity'] as const;
+
+function checkList(name: (typeof LISTS)[number], value: unknown): void {
+  if (value === undefined || Array.isArray(value)) return;
+  if (name === 'capacity' && typeof value === 'function') return;
+  const kind = name === 'capacity' ? 'an array or a function' : 'an array';
+  throw new TypeError(`\`${name}\` must be ${kind}, got ${show(value)}`);
 }
 
 function checkConcurrency(options: ConcurrencyOptions): void {

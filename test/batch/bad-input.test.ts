@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { linkSync, mkdirSync, symlinkSync } from 'node:fs';
 import { appendFile, chmod, writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
@@ -179,6 +180,26 @@ describe('a file that cannot be read', () => {
     rig.write('in.csv', 'name,text\na,b\nc\n');
     expect((await refusal(rig, { input, template: '{{name}}' })).message).toContain('in.csv:3');
   });
+
+  it('is a table with a template that names no column', async (test) => {
+    const rig = await batchRig(test);
+    const input = rig.write('in.csv', 'name,text\na,b\nc,d\n');
+    const { message } = await refusal(rig, { input, template: 'Say {name}' });
+    expect(message).toContain('--template must have a {{column}} in it, got "Say {name}"');
+  });
+
+  it('is a table with two columns of one name', async (test) => {
+    const rig = await batchRig(test);
+    const input = rig.write('in.csv', 'name,text,,text,\na,b,,c,\n');
+    const { message } = await refusal(rig, { input, template: '{{text}}' });
+    expect(message).toBe(
+      `${input}: two columns have the name "text": each name must be there once`,
+    );
+    // A spreadsheet may leave several columns without a name.
+    rig.write('in.csv', 'name,text,,\na,b,,\n');
+    expect(await rig.run({ input, template: '{{text}}' })).toMatchObject({ ok: 1 });
+    expect(rig.sent).toEqual(['b']);
+  });
 });
 
 describe('an output that must not be written to', () => {
@@ -188,6 +209,19 @@ describe('an output that must not be written to', () => {
     mkdirSync(rig.path('out'));
     const { message } = await refusal(rig, { output: rig.path('out') });
     expect(message).toContain('this is a directory; name a file in it');
+  });
+
+  it.runIf(process.platform === 'linux')('is a pipe without a name in a folder', async (test) => {
+    const rig = await batchRig(test);
+    rig.write('in.jsonl', prompts(1));
+    // As `/dev/stdout` is for a program whose output goes to another one.
+    const end = spawn('cat', { stdio: ['pipe', 'ignore', 'ignore'] });
+    test.onTestFinished(() => void end.kill());
+    const output = `/proc/${end.pid}/fd/0`;
+    const { message } = await refusal(rig, { output });
+    expect(message).toBe(
+      `cannot write ${output}: results are read again to resume, so it must be a file`,
+    );
   });
 
   it('is in a folder that is not there', async (test) => {

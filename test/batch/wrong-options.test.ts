@@ -5,8 +5,10 @@ import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { targetOf } from '../../src/batch/command/destination.ts';
 import { createProgram } from '../../src/batch/command/program.ts';
+import { readLimits, readModelLimits } from '../../src/batch/command/run-options.ts';
 import { OptionValues } from '../../src/batch/command/values.ts';
 import { createHttpSender, runBatch } from '../../src/batch/index.ts';
+import { readPriceFile } from '../../src/batch/money.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'headgate-options-'));
 const [input, limits] = [join(folder, 'in.jsonl'), join(folder, 'limits.json')];
@@ -99,4 +101,15 @@ describe('a wrong option of headgate work is named', () => {
       message: expect.stringMatching(says),
     });
   });
+});
+
+it('files of options may begin with a byte order mark, as those of Windows do', () => {
+  const mark = '\uFEFF';
+  const file = join(folder, 'marked.json');
+  writeFileSync(file, `${mark}{"concurrency": 3}`);
+  expect(readLimits(new OptionValues({ config: file }), {})).toMatchObject({ concurrency: 3 });
+  writeFileSync(file, `${mark}{"m": {"concurrency": 3}}`);
+  expect(readModelLimits(new OptionValues({ limits: file }))).toEqual({ m: { concurrency: 3 } });
+  writeFileSync(file, `${mark}{"m": {"in": 1, "out": 2}}`);
+  expect(readPriceFile(file)).toEqual({ m: { in: 1, out: 2 } });
 });

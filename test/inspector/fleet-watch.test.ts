@@ -162,4 +162,18 @@ describe('the workers of a key', () => {
     limiters.push(limiter);
     expect(await seen('own')).toBeUndefined();
   });
+
+  it('are asked for again where the system clock steps back', async () => {
+    let setMs = 0;
+    monitor.close();
+    monitor = new Monitor({ showValues: false, wallNow: () => clock.now() + setMs });
+    const store = memoryStore({ clock });
+    const [own, other] = [worker(store, 'own-clock'), worker(store, 'other')];
+    send(own, 1, NEVER_ENDS);
+    send(other, 30, NEVER_ENDS);
+    expect((await seen('own-clock'))?.rows.find(({ isThis }) => !isThis)?.slots).toBe(30);
+    setMs = -3_600_000;
+    send(other, 10, NEVER_ENDS);
+    expect((await seen('own-clock'))?.rows.find(({ isThis }) => !isThis)?.slots).toBe(40);
+  });
 });

@@ -36,6 +36,34 @@ function requestsOf(name: string, outcome: 'all' | 'failed' | 'retried' = 'all')
 
 const never = () => new Promise<never>(() => {});
 
+describe('where the system clock steps back', () => {
+  it('time lines stay in order, and go on', async () => {
+    let setMs = 0;
+    const own = new Monitor({ showValues: false, wallNow: () => START + clock.now() + setMs });
+    const limiter = createLimiter({ name: 'steps', clock });
+    const id = own.summaries.find(({ name }) => name === 'steps')?.id ?? -1;
+    const secondsAfter = async (looks: number) => {
+      for (let look = 0; look < looks; look += 1) {
+        await limiter.run(async () => 1);
+        await clock.advanceAsync(1_000);
+        own.look();
+      }
+      return own
+        .find(id)
+        ?.timeline.last(10)
+        .map(([second]) => (second ?? 0) - START / 1_000);
+    };
+    expect(await secondsAfter(2)).toEqual([1, 2]);
+    setMs = -5 * 3_600_000;
+    expect(await secondsAfter(3)).toEqual([1, 2, 3, 4, 5]);
+    expect(own.frame(undefined, undefined, false).at - START).toBe(5_000);
+    setMs = 0;
+    expect(await secondsAfter(1)).toEqual([1, 2, 3, 4, 5, 6]);
+    own.close();
+    limiter.close();
+  });
+});
+
 describe('the followed limiters and streams', () => {
   it('are all limiters, keys and streams, with names, including earlier ones', () => {
     const before = new Monitor({ showValues: false, wallNow: () => 0 });

@@ -29,6 +29,10 @@ describe.each(NAMED_ROWS)('$path in JSON', ({ path, option: { kind } }) => {
 });
 
 describe('options in JSON', () => {
+  it('may begin with a byte order mark, as files of Windows do', () => {
+    expect(limiterOptionsFromJSON('\uFEFF{"concurrency": 3}')).toEqual({ concurrency: 3 });
+  });
+
   it('come out as they went in', () => {
     for (const strategy of STRATEGIES) {
       fc.assert(

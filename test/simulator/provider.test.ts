@@ -374,6 +374,11 @@ describe('options', () => {
     [{ quota: { tokens: 1.5 } }, '`quota.tokens`'],
     [{ apiKeys: [''] }, '`apiKeys`'],
     [{ countRejected: 'yes' }, '`countRejected`'],
+    [{ failures: { errorRate: 0.1 } }, '`failures` must be an array, got an object'],
+    [{ storms: { fromMs: 1, toMs: 2 } }, '`storms` must be an array, got an object'],
+    [{ apiKeys: 'sk-1' }, '`apiKeys` must be an array, got "sk-1"'],
+    [{ capacity: 0.5 }, '`capacity` must be an array or a function, got 0.5'],
+    [{ clock: {} }, '`clock.now` must be a function, got undefined'],
     [{ limit: 3 }, '`limit` is no option of createProvider'],
   ];
 

@@ -121,4 +121,45 @@ describe('the system clock', () => {
       reads();
     }
   });
+
+  it.each([1_000, 2 ** 33])(
+    'follows fake timers that leave performance alone (%i ms)',
+    (delayMs) => {
+      vi.useRealTimers();
+      const time = vi.spyOn(performance, 'now').mockReturnValue(0);
+      onTestFinished(() => time.mockRestore());
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      const fired: number[] = [];
+      const start = systemClock.now();
+      const call = () => {
+        fired.push(systemClock.now() - start);
+        if (fired.length < 3) systemClock.setTimer(call, delayMs);
+      };
+      systemClock.setTimer(call, delayMs);
+      vi.advanceTimersByTime(delayMs - 1);
+      expect(fired).toEqual([]);
+      vi.advanceTimersByTime(1);
+      expect(fired).toEqual([delayMs]);
+      vi.advanceTimersByTime(2 * delayMs);
+      expect(fired).toEqual([delayMs, 2 * delayMs, 3 * delayMs]);
+      expect(vi.getTimerCount()).toBe(0);
+    },
+  );
+
+  it('does not run ahead where a wrapped setTimeout fires a part of a millisecond early', () => {
+    const { setTimeout: set } = globalThis;
+    vi.stubGlobal('setTimeout', (call: () => void, ms: number) => set(call, ms));
+    const start = systemClock.now();
+    const startMs = performance.now();
+    const callback = vi.fn();
+    systemClock.setTimer(callback, 20);
+    const time = vi.spyOn(performance, 'now').mockReturnValue(startMs + 19.5);
+    onTestFinished(() => {
+      time.mockRestore();
+      vi.unstubAllGlobals();
+    });
+    vi.advanceTimersByTime(20);
+    expect(callback).not.toHaveBeenCalled();
+    expect(systemClock.now() - start).toBe(19.5);
+  });
 });

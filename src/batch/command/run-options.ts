@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import {
   createLimiter,
   type LimiterOptions,
@@ -9,7 +8,7 @@ import {
 import { API_NAMES, type ApiName } from '../endpoint.ts';
 import { BatchError, fileProblem } from '../errors.ts';
 import { MAX_TIMEOUT_MS } from '../http/sender.ts';
-import { isObject } from '../json.ts';
+import { isObject, readJsonFile } from '../json.ts';
 import type { ExistingOutput } from '../ledger/open-output.ts';
 import { type Prices, readPriceFile } from '../money.ts';
 import { type BatchOptions, CHANGED_LINES } from '../options.ts';
@@ -158,7 +157,7 @@ export function readModelLimits(values: OptionValues): ModelLimits | undefined {
   const file = values.text('limits');
   if (file === undefined) return undefined;
   return tried(`--limits ${file}: `, () => {
-    const limits: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    const limits: unknown = JSON.parse(readJsonFile(file));
     if (!isObject(limits)) throw new TypeError('must be an object of limits by model');
     const entries = Object.entries(limits).map(([model, own]) => {
       return [model, limiterOptionsFromJSON(JSON.stringify(own))] as const;
@@ -186,7 +185,7 @@ export function readLimits(values: OptionValues, env: NodeJS.ProcessEnv): Limite
 }
 
 function readConfig(file: string): LimiterOptions {
-  return limiterOptionsFromJSON(readFileSync(file, 'utf8'));
+  return limiterOptionsFromJSON(readJsonFile(file));
 }
 
 /** @throws BatchError where `read` throws */

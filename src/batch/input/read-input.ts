@@ -3,7 +3,7 @@ import type { BatchRequest } from '../request.ts';
 import { LineError, readLines } from './lines.ts';
 import { type LineDefaults, parseJsonLine, promptRequest } from './parse-line.ts';
 import type { Source } from './sources.ts';
-import { readTable } from './table.ts';
+import { hasColumn, readTable } from './table.ts';
 
 /** The message for an error while a source was read. */
 function readProblem(error: unknown): string {
@@ -95,16 +95,22 @@ async function* readSource(
   }
 }
 
-/** @throws BatchError for a template if no source is a table */
+/** @throws BatchError for a template if no source is a table, and for one without a column */
 export function checkTemplate(
   sources: readonly Source[],
   { format, template }: Partial<InputOptions>,
 ): void {
+  if (template === undefined) return;
   const formats = sources.map(({ name }) => format ?? formatOf(name));
-  if (template === undefined || formats.some((each) => each === 'csv' || each === 'tsv')) return;
-  const names = sources.map(({ name }) => name).join(', ');
-  const what = format === 'text' ? 'lines of text' : 'JSON lines';
-  throw new BatchError(`--template is for .csv and .tsv files: ${names} is read as ${what}`);
+  if (!formats.some((each) => each === 'csv' || each === 'tsv')) {
+    const names = sources.map(({ name }) => name).join(', ');
+    const what = format === 'text' ? 'lines of text' : 'JSON lines';
+    throw new BatchError(`--template is for .csv and .tsv files: ${names} is read as ${what}`);
+  }
+  if (!hasColumn(template)) {
+    const why = 'without one all prompts are the same';
+    throw new BatchError(`--template must have a {{column}} in it, got "${template}": ${why}`);
+  }
 }
 
 function formatOf(name: string): InputFormat {

@@ -9,13 +9,18 @@ import { checkedUtf8 } from './utf8.ts';
 const COLUMN = /\{\{\s*([^{}]+?)\s*\}\}/g;
 const ID_COLUMNS = ['custom_id', 'id'];
 
+/** Whether a template has a column in it. */
+export function hasColumn(template: string): boolean {
+  return template.search(COLUMN) >= 0;
+}
+
 /** A row of a table, and the line on which it ends. */
 interface Row {
   readonly record: Readonly<Record<string, string>>;
   readonly line: number;
 }
 
-/** @throws InputError for a row that has too few or too many columns */
+/** @throws InputError for a row that has too few or too many columns, and for a name of two columns */
 async function* readRows(
   chunks: AsyncIterable<Uint8Array>,
   delimiter: string,
@@ -23,7 +28,7 @@ async function* readRows(
 ): AsyncGenerator<Row> {
   const parser = parse({
     delimiter,
-    columns: true,
+    columns: (names: string[]) => checkedNames(names, name),
     bom: true,
     info: true,
     skip_empty_lines: true,
@@ -45,6 +50,13 @@ async function* readRows(
     if (line === '') throw error;
     throw new InputError(`${name}:${line}`, `not a table: ${messageOf(error)}`, error);
   }
+}
+
+/** Of two columns with one name, a row would keep the last alone. Columns without a name may be many. */
+function checkedNames(names: string[], file: string): string[] {
+  const twice = names.find((name, index) => name !== '' && names.indexOf(name) !== index);
+  if (twice === undefined) return names;
+  throw new InputError(file, `two columns have the name "${twice}": each name must be there once`);
 }
 
 /**

@@ -40,6 +40,7 @@ export async function inspectOutput(
   const ledger = new Ledger();
   if (path === '') throw new BatchError('the output must be the name of a file, got ""');
   refuseSameFile(path, others);
+  checkOutputKind(path);
   const bytes = sizeOf(path);
   if (bytes === 0 || existing === 'overwrite') {
     return { ledger, length: 0, needsNewline: false, tornBytes: 0, spent: NOTHING };
@@ -85,18 +86,26 @@ function withLine({ cost, answers, outputTokens }: Spent, line: JsonObject): Spe
   };
 }
 
+/**
+ * Refuses an output that can be no file, before the lock is made beside it: the real name of a pipe
+ * such as `/dev/stdout` lies in no folder.
+ * @throws BatchError
+ */
+export function checkOutputKind(path: string): void {
+  if (!existsSync(path)) return;
+  const stat = statSync(path);
+  if (stat.isFile()) return;
+  throw new BatchError(
+    stat.isDirectory()
+      ? `cannot write ${path}: this is a directory; name a file in it`
+      : `cannot write ${path}: results are read again to resume, so it must be a file`,
+  );
+}
+
 /** Bytes of a file; 0: it does not exist, or is empty. */
 function sizeOf(path: string): number {
   if (!existsSync(path)) return 0;
   const stat = statSync(path);
-  if (stat.isDirectory()) {
-    throw new BatchError(`cannot write ${path}: this is a directory; name a file in it`);
-  }
-  if (!stat.isFile()) {
-    throw new BatchError(
-      `cannot write ${path}: results are read again to resume, so it must be a file`,
-    );
-  }
   // The lock is beside one name of the file: a run that uses another name would not see it.
   if (stat.nlink > 1) {
     throw new BatchError(

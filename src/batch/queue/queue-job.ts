@@ -6,7 +6,7 @@ import type { BatchResponse, SentBy } from '../request.ts';
 
 /** Limits that a run sets for the workers of its queue, which share them. */
 export interface RunLimits extends Pick<LimiterOptions, (typeof NAMES)[number]> {
-  /** When the run began, in ms since 1970: the limits of the latest run apply. */
+  /** When the run began, in ms since 1970 by the clock of Redis: the limits of the latest run apply. */
   readonly at: number;
 }
 

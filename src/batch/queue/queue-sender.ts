@@ -36,8 +36,9 @@ export async function createQueueSender(
     connection.disconnect();
     throw new BatchError(`--redis ${new URL(url).host}: ${messageOf(error)}`, { cause: error });
   });
+  const at = await timeOf(connection);
   const events = new QueueEvents(name, { connection });
-  const jobs = new RemoteJobs(queue, events, { at: Date.now(), ...limits });
+  const jobs = new RemoteJobs(queue, events, { at, ...limits });
   await events.waitUntilReady();
   return {
     send: jobs.send,
@@ -50,4 +51,18 @@ export async function createQueueSender(
       connection.disconnect();
     },
   };
+}
+
+/**
+ * The time of Redis, by which workers tell which run began last: the clocks of the machines that
+ * runs are started on differ.
+ */
+async function timeOf(connection: Awaited<ReturnType<typeof connectRedis>>): Promise<number> {
+  try {
+    const [seconds, microseconds] = await connection.time();
+    return Number(seconds) * 1_000 + Number(microseconds) / 1_000;
+  } catch {
+    // This user of Redis may not ask for it.
+    return Date.now();
+  }
 }

@@ -123,11 +123,20 @@ function requestOf({ id, url, body, json }: JobData): BatchRequest {
   return { id, url, body, json, place: `job ${id}`, hash: '' };
 }
 
+/** The beginning of a job's first call. */
+interface Begun {
+  /** By the system's clock, as BullMQ says when it took the job. */
+  readonly wallMs: number;
+  /** By a clock that is never set: the call may take hours. */
+  readonly at: number;
+  rejected: number;
+}
+
 /** Sends the requests of jobs, and keeps the start and the 429s of each. */
-class WorkerSends {
+export class WorkerSends {
   readonly outage = new OutageWatch(() => systemClock.now());
   readonly #send: Send;
-  readonly #begun = new WeakMap<object, { readonly at: number; rejected: number }>();
+  readonly #begun = new WeakMap<object, Begun>();
 
   constructor(send: Send) {
     this.#send = send;
@@ -137,7 +146,7 @@ class WorkerSends {
     job: Job<JobData, JobResult>,
     context: AttemptContext,
   ): Promise<JobResult> => {
-    const begun = this.#begun.get(job) ?? { at: Date.now(), rejected: 0 };
+    const begun = this.#begun.get(job) ?? begunNow();
     this.#begun.set(job, begun);
     try {
       const { statusCode, requestId, body } = await callOnce(
@@ -158,9 +167,12 @@ class WorkerSends {
     failedResult(error, this.#sent(job, attempts));
 
   #sent(job: Job<JobData, JobResult>, attempts: number): SentBy {
-    const now = Date.now();
-    const { at = now, rejected = 0 } = this.#begun.get(job) ?? {};
-    const takenAt = job.processedOn ?? at;
-    return { attempts, rejected, waitedMs: Math.max(0, at - takenAt), durationMs: now - at };
+    const { wallMs, at, rejected } = this.#begun.get(job) ?? begunNow();
+    const waitedMs = Math.max(0, wallMs - (job.processedOn ?? wallMs));
+    return { attempts, rejected, waitedMs, durationMs: systemClock.now() - at };
   }
+}
+
+function begunNow(): Begun {
+  return { wallMs: Date.now(), at: systemClock.now(), rejected: 0 };
 }

@@ -1,5 +1,5 @@
 import IORedis from 'ioredis';
-import { describe, expect, it, type TestContext } from 'vitest';
+import { describe, expect, it, type TestContext, vi } from 'vitest';
 import { BatchError } from '../../../src/batch/errors.ts';
 import { createQueueSender } from '../../../src/batch/queue/queue-sender.ts';
 import { startWork } from '../../../src/batch/queue/queue-work.ts';
@@ -53,5 +53,40 @@ describe.runIf(canRun('redis-server'))('no connection stays open', () => {
     });
     await expect(work).rejects.toThrow(/^--redis /);
     await expect.poll(() => connections(port), { timeout: 20_000 }).toBe(0);
+  });
+});
+
+describe.runIf(canRun('redis-server'))('which run began last', () => {
+  it.for([
+    ['the clock of Redis', '+@all'],
+    ['the own clock, if Redis does not tell its own', '+@all -time'],
+  ] as const)('is told by %s', async ([by, rights], test) => {
+    const { url, port } = await redisOf(test, [
+      '--user',
+      ...`default on nopass ~* &* ${rights}`.split(' '),
+    ]);
+    const client = new IORedis.Redis(port);
+    test.onTestFinished(() => client.disconnect());
+    /** When a run began, by the limits in its job. */
+    const beginOf = async (queue: string, aheadMs: number): Promise<number> => {
+      const now = Date.now;
+      const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
+      const sender = await createQueueSender(url, queue, { concurrency: 1 });
+      clock.mockRestore();
+      const ended = new AbortController();
+      const request = { id: 'a', url: '/v1/chat/completions', body: {}, place: '', hash: '' };
+      const answer = sender.send(request, { signal: ended.signal, attempt: 1 }).catch(() => {});
+      const jobs = async () =>
+        (await client.keys(`bull:${queue}:*`)).filter((key) => /:[0-9a-f]{32}$/.test(key));
+      await expect.poll(async () => (await jobs()).length).toBe(1);
+      const data = await client.hget(String((await jobs())[0]), 'data');
+      ended.abort();
+      await answer;
+      await sender.close();
+      return JSON.parse(String(data)).limits.at;
+    };
+    const first = await beginOf('first', 3_600_000);
+    const second = await beginOf('second', 0);
+    expect(second > first).toBe(by === 'the clock of Redis');
   });
 });
