@@ -1,0 +1,39 @@
+import { NEVER, Subject, startWith } from 'rxjs';
+import { expect, it } from 'vitest';
+import { throttle } from '../../src/index.ts';
+import { control, controlsOf } from '../../src/inspector/controls.ts';
+import { openGates, type RequestGate } from '../../src/request/request-gate.ts';
+import { ManualClock } from '../../src/simulator/index.ts';
+
+it('settings of a stream are changed in its gate, and waiting requests feel that', async () => {
+  const clock = new ManualClock();
+  const gates: RequestGate[] = [];
+  const unwatch = openGates.watch({ opened: (gate) => gates.push(gate), closed: () => {} });
+  const sent: number[] = [];
+  const source = new Subject<number>();
+  const project = (value: number) => {
+    sent.push(value);
+    return NEVER.pipe(startWith(value));
+  };
+  const limits = {
+    requests: { algorithm: 'sliding-window', limit: 2, windowMs: 60_000 },
+  } as const;
+  const subscription = source
+    .pipe(throttle(project, { concurrency: 6, adaptive: false, limits, clock }))
+    .subscribe();
+  for (let value = 0; value < 10; value += 1) source.next(value);
+  const gate = gates[0] as RequestGate;
+  const change = async (settings: Readonly<Record<string, number>>) => {
+    control(gate, { gate: 0, action: 'configure', settings });
+    await clock.advanceAsync(0);
+    return sent.length;
+  };
+  expect(sent).toHaveLength(2);
+  expect(await change({ 'limits.requests': 4 })).toBe(4);
+  expect(await change({ 'limits.requests': 9 })).toBe(6);
+  expect(await change({ concurrency: 8 })).toBe(8);
+  const values = controlsOf(gate).settings.map(({ name, value }) => [name, value]);
+  expect(Object.fromEntries(values)).toMatchObject({ concurrency: 8, 'limits.requests': 9 });
+  subscription.unsubscribe();
+  unwatch();
+});
