@@ -22,7 +22,7 @@ const VALUES = new Map([...WORDS].map(([value, word]) => [word, value]));
  */
 const OMITTED = new Set([
   ...['hard', 'listener', 'requests', 'tokens', 'inFlight', 'reaction'],
-  ...['reactsUntil', 'reactionMs', 'closure', 'resumed', 'mostMs', 'recent'],
+  ...['reactsUntil', 'reactionMs', 'closure', 'resumed', 'mostMs', 'recent', 'waitsUntil'],
   // Of the history of sends.
   ...['attempts', 'head', 'asked', '_unknown'],
 ]);

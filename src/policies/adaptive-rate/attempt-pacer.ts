@@ -15,7 +15,10 @@ export abstract class AttemptPacer extends LearnerParts {
    */
   wait(now: number, estimate = 0): number {
     const waitMs = this.waitMs(estimate, now);
-    if (waitMs > 0) this.demand.hasWaited = true;
+    if (waitMs > 0) {
+      this.demand.hasWaited = true;
+      this.demand.waitsUntil = now + waitMs;
+    }
     return waitMs;
   }
 

@@ -24,6 +24,8 @@ export class Demand {
   hasWaited = false;
   /** Whether it has waited for anything but the results of earlier attempts. */
   isHeld = false;
+  /** Until when it had to wait, as was said last; Infinity: for a result. */
+  waitsUntil = Number.POSITIVE_INFINITY;
 
   /** @param past the attempts that were sent and accepted before */
   constructor({ accepted, firstAt }: { readonly accepted: number; readonly firstAt: number }) {
@@ -53,14 +55,19 @@ export class Demand {
   }
 
   /**
-   * The time without demand before the next attempt.
+   * The time without demand before the next attempt. If the attempt had to wait, and something else
+   * held it for long after that, such as a pause or another policy, that time counts too.
    * @param freeAt when the pace permitted the next attempt
    * @param stepMs the interval at that pace; 0 if there is none
    * @param intervalMs the usual interval
    */
   idleMs(freeAt: number, stepMs: number, intervalMs: number, now: number): number {
+    if (this.hasWaited) {
+      const heldMs = now - this.waitsUntil;
+      return isLong(heldMs, intervalMs) ? heldMs : 0;
+    }
     const gapMs = stepMs > 0 ? stepMs : LONG_GAP_INTERVALS * intervalMs;
-    if (this.hasWaited || now <= freeAt + gapMs) return 0;
+    if (now <= freeAt + gapMs) return 0;
     const idleMs = Math.max(0, now - Math.max(freeAt, this._lastSentAt));
     return Number.isFinite(idleMs) ? idleMs : 0;
   }
@@ -86,7 +93,7 @@ export class Demand {
 
   /** Whether nothing was sent for so long that measurements leave the time out. */
   isLongGap(intervalMs: number, now: number): boolean {
-    return now - this._lastSentAt > Math.max(LONG_GAP_MS, LONG_GAP_INTERVALS * intervalMs);
+    return isLong(now - this._lastSentAt, intervalMs);
   }
 
   add(at: number): void {
@@ -96,9 +103,14 @@ export class Demand {
     this.isPaced = false;
     this.hasWaited = false;
     this.isHeld = false;
+    this.waitsUntil = Number.POSITIVE_INFINITY;
   }
 
   accepted(): void {
     this.acceptedCount += 1;
   }
+}
+
+function isLong(gapMs: number, intervalMs: number): boolean {
+  return gapMs > Math.max(LONG_GAP_MS, LONG_GAP_INTERVALS * intervalMs);
 }

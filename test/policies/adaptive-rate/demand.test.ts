@@ -33,3 +33,25 @@ describe('what goes before the pace lets it go', () => {
     expect(demand.goesOn).toBe(false);
   });
 });
+
+describe('time without demand', () => {
+  it.each([
+    ['nothing, if it is sent when it may', 100, 0],
+    ['nothing, if a busy process is a second late', 1_100, 0],
+    ['nothing, if it is four intervals late', 4_100, 0],
+    ['all of a pause', 60_100, 60_000],
+  ])('of a request that waited 100 ms is %s', (_what, now, idleMs) => {
+    const demand = demanding();
+    demand.add(0);
+    demand.hasWaited = true;
+    demand.waitsUntil = 100;
+    expect(demand.idleMs(100, STEP_MS, 1_000, now)).toBe(idleMs);
+  });
+
+  it('is not the time in which a request waits for a result', () => {
+    const demand = demanding();
+    demand.add(0);
+    demand.hasWaited = true;
+    expect(demand.idleMs(100, STEP_MS, 1_000, 60_100)).toBe(0);
+  });
+});
