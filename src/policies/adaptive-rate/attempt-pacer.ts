@@ -50,9 +50,12 @@ export abstract class AttemptPacer extends LearnerParts {
   take(estimate: number, now: number, hasRoom = true): Sending {
     const { demand, rates } = this;
     const { requests } = rates;
+    const { isClosed } = this.closed;
+    if (!isClosed) demand.endWait(this.intervalMs, now);
     const { isPaced, hasWaited } = demand;
     const stepMs = 1 / requests.perMs;
-    const idleMs = demand.idleMs(requests.freeAt, stepMs, this.intervalMs, now);
+    // While the provider is closed, `lateMs` says how long nothing was asked.
+    const idleMs = isClosed ? 0 : demand.idleMs(requests.freeAt, stepMs, this.intervalMs, now);
     // If a named wait held requests back, there may have been demand.
     const isPause = hasRoom && this.closed.named.until <= demand.lastSentAt;
     if (isPause && idleMs > 0) rates.resumed(now);
@@ -91,10 +94,10 @@ export abstract class AttemptPacer extends LearnerParts {
 
   /**
    * While the provider rejects everything: how much later than planned an attempt is sent now, in
-   * ms. A busy process or another policy has delayed it.
+   * ms. A busy process or another policy has delayed it, or there was no demand.
    */
   private lateMs(now: number): number {
-    if (!this.closed.isClosed || !this.demand.hasWaited) return 0;
+    if (!this.closed.isClosed) return 0;
     const plannedAt = Math.max(this.closed.until, this.rates.requests.freeAt);
     return Number.isFinite(plannedAt) ? Math.max(0, now - plannedAt) : 0;
   }
@@ -137,6 +140,7 @@ export abstract class AttemptPacer extends LearnerParts {
     this.rates.set(this.learnedPerMs, at);
     this.demand.isPaced = isPaced;
     this.demand.hasWaited = hasWaited;
+    this.demand.waitsUntil = Number.POSITIVE_INFINITY;
     // The cause of its wait is not known here.
     this.demand.isHeld = hasWaited;
     return this.take(estimate, at);

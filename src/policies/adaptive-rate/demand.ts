@@ -24,8 +24,8 @@ export class Demand {
   hasWaited = false;
   /** Whether it has waited for anything but the results of earlier attempts. */
   isHeld = false;
-  /** Until when it had to wait, as was said last; Infinity: for a result. */
-  waitsUntil = Number.POSITIVE_INFINITY;
+  /** When its wait ends, as was said last; Infinity: with a result. -Infinity: it has not waited. */
+  waitsUntil = Number.NEGATIVE_INFINITY;
 
   /** @param past the attempts that were sent and accepted before */
   constructor({ accepted, firstAt }: { readonly accepted: number; readonly firstAt: number }) {
@@ -55,20 +55,26 @@ export class Demand {
   }
 
   /**
-   * The time without demand before the next attempt. If the attempt had to wait, and something else
-   * held it for long after that, such as a pause or another policy, that time counts too.
+   * Counts the next attempt as new demand if it was held for long after its wait: by a pause, by
+   * another policy, or because the request that waited has left.
+   */
+  endWait(intervalMs: number, now: number): void {
+    if (!isLong(now - this.waitsUntil, intervalMs)) return;
+    this.isPaced = false;
+    this.hasWaited = false;
+    this.isHeld = false;
+  }
+
+  /**
+   * The time without demand before the next attempt.
    * @param freeAt when the pace permitted the next attempt
    * @param stepMs the interval at that pace; 0 if there is none
    * @param intervalMs the usual interval
    */
   idleMs(freeAt: number, stepMs: number, intervalMs: number, now: number): number {
-    if (this.hasWaited) {
-      const heldMs = now - this.waitsUntil;
-      return isLong(heldMs, intervalMs) ? heldMs : 0;
-    }
     const gapMs = stepMs > 0 ? stepMs : LONG_GAP_INTERVALS * intervalMs;
-    if (now <= freeAt + gapMs) return 0;
-    const idleMs = Math.max(0, now - Math.max(freeAt, this._lastSentAt));
+    if (this.hasWaited || now <= freeAt + gapMs) return 0;
+    const idleMs = Math.max(0, now - Math.max(freeAt, this._lastSentAt, this.waitsUntil));
     return Number.isFinite(idleMs) ? idleMs : 0;
   }
 
@@ -103,7 +109,7 @@ export class Demand {
     this.isPaced = false;
     this.hasWaited = false;
     this.isHeld = false;
-    this.waitsUntil = Number.POSITIVE_INFINITY;
+    this.waitsUntil = Number.NEGATIVE_INFINITY;
   }
 
   accepted(): void {

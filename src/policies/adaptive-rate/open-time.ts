@@ -40,14 +40,10 @@ export class OpenTime implements CountedOpen {
     return this.accepted / Math.max(1, this.settledAt - this.startedAt - this.idleMs);
   }
 
-  /**
-   * @param isClosed whether the provider rejects everything: time without demand is then part of
-   * the closure
-   */
-  settled({ at, idleMs }: SentAttempt, isClosed: boolean): void {
+  settled({ at, idleMs }: SentAttempt): void {
     this.settledAt = at;
-    if (isClosed || idleMs === 0) return;
     this.idleMs += idleMs;
+    if (idleMs === 0) return;
     this.idles += 1;
     this.beforeIdle = this.accepted;
   }

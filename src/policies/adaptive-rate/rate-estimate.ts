@@ -132,7 +132,7 @@ export class RateEstimate {
     const { perMs } = this.rate;
     this.first.sent(sent.at);
     this.byChance.settled(sent, sent.pacePerMs <= perMs);
-    this.open.settled(sent, this.closure !== undefined);
+    this.open.settled(sent);
     this.burst.settled(sent, perMs);
     if (sent.outcome === 'rejected') {
       this.reject(sent);

@@ -35,23 +35,28 @@ describe('what goes before the pace lets it go', () => {
 });
 
 describe('time without demand', () => {
+  const INTERVAL_MS = 1_000;
+
+  /** The time without demand before a request that had to wait until 100 ms. */
+  function idleAt(now: number, waitsUntil = 100): number {
+    const demand = demanding();
+    demand.add(0);
+    demand.hasWaited = true;
+    demand.waitsUntil = waitsUntil;
+    demand.endWait(INTERVAL_MS, now);
+    return demand.idleMs(50, STEP_MS, INTERVAL_MS, now);
+  }
+
   it.each([
     ['nothing, if it is sent when it may', 100, 0],
     ['nothing, if a busy process is a second late', 1_100, 0],
     ['nothing, if it is four intervals late', 4_100, 0],
     ['all of a pause', 60_100, 60_000],
-  ])('of a request that waited 100 ms is %s', (_what, now, idleMs) => {
-    const demand = demanding();
-    demand.add(0);
-    demand.hasWaited = true;
-    demand.waitsUntil = 100;
-    expect(demand.idleMs(100, STEP_MS, 1_000, now)).toBe(idleMs);
+  ])('of a request that had to wait is %s', (_what, now, idleMs) => {
+    expect(idleAt(now)).toBe(idleMs);
   });
 
   it('is not the time in which a request waits for a result', () => {
-    const demand = demanding();
-    demand.add(0);
-    demand.hasWaited = true;
-    expect(demand.idleMs(100, STEP_MS, 1_000, 60_100)).toBe(0);
+    expect(idleAt(60_100, Number.POSITIVE_INFINITY)).toBe(0);
   });
 });

@@ -55,19 +55,6 @@ function fill(ratePerMs: number, untilMs: number, player = learning(), fromMs = 
 }
 
 describe('what is learned of a rate', () => {
-  // A wait that is too long for waiting requests: they fail, and their senders come back at its end.
-  it('counts time without requests while the provider is closed as closed', () => {
-    const { estimate, accept, reject } = learning();
-    const [limit, windowMs] = [50, 60_000];
-    for (let startAt = 0; startAt < 4 * windowMs; startAt += windowMs) {
-      const lastAt = startAt + limit - 1;
-      accept(startAt, startAt === 0 ? 0 : windowMs - limit, startAt);
-      for (let at = startAt + 1; at <= lastAt; at += 1) accept(at, 0, startAt);
-      reject(lastAt + 1);
-    }
-    expect(estimate.measuredPerMs).toBeCloseTo(limit / windowMs, 4);
-  });
-
   it('is nothing while nothing is rejected', () => {
     const { estimate, accept } = learning();
     for (let at = 0; at < 100; at += 1) expect(accept(at)).toBe(false);

@@ -64,6 +64,21 @@ describe('a learner of the rate', () => {
     expect(learner.measuredPerSecond).toBeCloseTo(1_000 / (1 + plannedMs), 6);
   });
 
+  // Requests that find the named wait too long fail, and nobody asks until it is over.
+  it('takes a named wait in which no request waits for a time in which the provider is closed', () => {
+    const player = playing();
+    const { learner } = player;
+    const windowMs = 60_000;
+    for (const [index, limit] of [50, 40, 40].entries()) {
+      const endAt = (index + 1) * windowMs;
+      for (let n = 0; n < limit; n += 1) player.accepted(1);
+      player.rejected(1, { ...TOO_MANY, retryAfterMs: endAt - player.now });
+      player.now = endAt + 10;
+    }
+    player.accepted(1);
+    expect(learner.measuredPerSecond).toBeCloseTo(40 / 60, 1);
+  });
+
   it('lets as many go at once as a configured limit does', () => {
     const learner = new RateLearner({ perMs: () => 0.1, burst: () => 40 });
     const player = playing(learner);
