@@ -12,11 +12,12 @@ const REFUSED_CODES = [
   'ConnectionRefused',
   'FailedToOpenSocket',
 ];
-/** Codes of a connection that broke. Bun 1.1 has the last one. */
+/** Codes of a connection that broke. node-fetch has `ERR_STREAM_PREMATURE_CLOSE`, Bun 1.1 the last one. */
 const BROKEN_CODES = [
   'ECONNRESET',
   'EPIPE',
   'ERR_NETWORK',
+  'ERR_STREAM_PREMATURE_CLOSE',
   'UND_ERR_SOCKET',
   'APIConnectionError',
   'ConnectionClosed',
@@ -46,17 +47,22 @@ const CONNECTION_CODES = [
 ];
 
 /**
- * Messages of errors without a code, and the code that means the same. They are of the `fetch` of
- * Deno, of the `fetch` of Cloudflare Workers, and of axios for a body that broke off. Deno's
- * numbers of ECONNRESET are those of Linux, macOS and Windows.
+ * Messages of errors without a code that says as much, and the code that means the same. They are
+ * of the `fetch` of Deno, of the `fetch` of Cloudflare Workers, of axios for a body that broke off,
+ * of undici and `https-proxy-agent` for a proxy that opens no tunnel, and of undici and got for a
+ * stream of HTTP/2. Deno's numbers of ECONNRESET are those of Linux, macOS and Windows.
  */
 const TEXTS = [
+  [/^Proxy response \((?:429|5\d\d)\) !== 200/, 'EHOSTUNREACH'],
   [/^error sending request .*\(Connect\): (?:tcp connect|dns) error\b/, 'ECONNREFUSED'],
   [
-    /^(?:stream has been aborted|Network connection lost\.|error reading a body from connection|.*\(os error (?:104|54|10054)\)|(?:error sending request .*: )?(?:connection closed before message completed|connection reset|stream closed because of a broken pipe))$/,
+    /^(?:stream has been aborted|Network connection lost\.|(?:.* reason: )?Proxy connection ended before receiving CONNECT response|error reading a body from connection|.*\(os error (?:104|54|10054)\)|(?:error sending request .*: )?(?:connection closed before message completed|connection reset|stream closed because of a broken pipe))$/,
     'ECONNRESET',
   ],
-  [/^(?:error sending request .*: )?stream error received: /, STREAM_CODE],
+  [
+    /^(?:(?:error sending request .*: )?stream error received: |HTTP\/2: stream closed before |The HTTP\/2 stream has been early terminated$)/,
+    STREAM_CODE,
+  ],
 ] as const;
 
 /** Adds the codes of a failed connection that the error does not have, but its messages mean. */

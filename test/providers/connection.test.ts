@@ -23,6 +23,72 @@ const UNEXPECTED =
   'The socket connection was closed unexpectedly. For more information, pass `verbose: true` in the second argument to fetch()';
 const UNABLE = 'Unable to connect. Is the computer able to access the url?';
 
+/** The error of undici 5 to 7 and of Node's `fetch`: the status of the proxy is in words only. */
+const tunnel = (status: number) =>
+  Object.assign(new Error(`Proxy response (${status}) !== 200 when HTTP Tunneling`), {
+    name: 'AbortError',
+    code: 'UND_ERR_ABORTED',
+  });
+/** What `fetch` throws for it. */
+const fetchTunnel = (status: number) =>
+  new TypeError('fetch failed', {
+    cause: new Error('Request was cancelled.', { cause: tunnel(status) }),
+  });
+
+describe('the errors of clients', () => {
+  it.each([
+    [
+      'node-fetch: in a chunked body',
+      Object.assign(
+        new Error('Invalid response body while trying to fetch http://127.0.0.1/: Premature close'),
+        { type: 'system', errno: 'ERR_STREAM_PREMATURE_CLOSE', code: 'ERR_STREAM_PREMATURE_CLOSE' },
+      ),
+      'broken',
+    ],
+    [
+      'https-proxy-agent: the proxy closed',
+      new Error('Proxy connection ended before receiving CONNECT response'),
+      'broken',
+    ],
+    [
+      'https-proxy-agent in node-fetch',
+      Object.assign(
+        new Error(
+          'request to https://127.0.0.1/ failed, reason: Proxy connection ended before receiving CONNECT response',
+        ),
+        { type: 'system' },
+      ),
+      'broken',
+    ],
+    ['undici: the proxy is busy', tunnel(503), 'refused'],
+    ['undici: the proxy rejects for now', tunnel(429), 'refused'],
+    ['fetch: the proxy finds no server', fetchTunnel(502), 'refused'],
+  ])('mean a failed connection: %s', (_case, thrown, connection) => {
+    expect(classify(thrown)).toEqual({ kind: 'failed', retry: true, connection });
+  });
+
+  it.each([403, 407])('are final where a proxy refuses with %i', (status) => {
+    expect(classify(fetchTunnel(status))).toEqual({ kind: 'failed', retry: false });
+  });
+
+  it.each([
+    [
+      'undici',
+      Object.assign(new Error('HTTP/2: stream closed before the response was complete'), {
+        code: 'UND_ERR_INFO',
+      }),
+    ],
+    [
+      'got',
+      Object.assign(new Error('The HTTP/2 stream has been early terminated'), {
+        code: 'ERR_GOT_REQUEST_ERROR',
+      }),
+    ],
+  ])('of an HTTP/2 stream are retried, and say nothing of the connection: %s', (_c, thrown) => {
+    expect(classify(thrown)).toEqual({ kind: 'failed', retry: true });
+  });
+});
+
 describe('the errors of other runtimes', () => {
   it.each([
     ['Deno 2.9: refused', deno(`${TO}${REFUSED}`), 'refused'],
