@@ -57,25 +57,31 @@ const RESULT_KEYS = [
 ] as const;
 
 /**
- * Finds the error in a value: a body `{"error": …}` without a result, which came with status 200;
- * or an unsuccessful answer with `statusCode` and `headers`, as undici's `request` and got return
- * it. For a result it costs two property reads.
+ * Finds the error in a value: a body `{"error": …}` without a result, which came with status 200,
+ * itself or in the answer of a client, such as axios; or an unsuccessful answer with `statusCode`
+ * and `headers`, as undici's `request` and got return it. For a result it costs two property reads.
  * @returns undefined for a value that is a result
  */
 export function errorIn(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || isResponse(value)) return undefined;
-  const error = read(value, 'error');
+  const error = errorOfBody(value);
+  if (error !== undefined || !isShape(read(value, 'headers'))) return error;
+  return isRefusal(value) ? value : errorOfBody(read(value, 'data') ?? read(value, 'body'));
+}
+
+function errorOfBody(body: unknown): unknown {
+  const error = read(body, 'error');
   const isError = typeof error === 'object' ? error !== null : typeof error === 'string';
-  if (!isError || error === '') return isRefusal(value) ? value : undefined;
-  if (RESULT_KEYS.some((key) => read(value, key) !== undefined)) return undefined;
+  if (!isError || error === '') return undefined;
+  if (RESULT_KEYS.some((key) => read(body, key) !== undefined)) return undefined;
   // Remove the status 200, which says nothing about the error in the body.
-  const status = read(value, 'status') ?? read(value, 'statusCode');
-  return isStatus(status) && status < 400 ? error : value;
+  const status = read(body, 'status') ?? read(body, 'statusCode');
+  return isStatus(status) && status < 400 ? error : body;
 }
 
 function isRefusal(value: object): boolean {
   const status = read(value, 'statusCode');
-  return isStatus(status) && status >= 400 && isShape(read(value, 'headers'));
+  return isStatus(status) && status >= 400;
 }
 
 /**

@@ -25,6 +25,26 @@ describe('a value that is the body of an error', () => {
   });
 
   it.each([
+    ['axios', { status: 200, headers: {}, data: { error: ERROR } }],
+    ['superagent', { status: 200, headers: {}, error: false, body: { error: ERROR } }],
+    ['got', { statusCode: 200, headers: {}, body: { error: ERROR } }],
+  ])('is found in the answer of a client: %s', (_client, answer) => {
+    expect(errorIn(answer)).toEqual({ error: ERROR });
+  });
+
+  it.each([
+    [{ headers: {}, data: { choices: [] } }],
+    [{ headers: {}, data: { error: ERROR, choices: [] } }],
+    [{ headers: {}, data: '<html>' }],
+    [{ headers: {}, data: null }],
+    [{ headers: {}, body: '{}' }],
+    [{ headers: undefined, data: { error: ERROR } }],
+    [{ data: { error: ERROR } }],
+  ])('is not in the answer %j', (answer) => {
+    expect(errorIn(answer)).toBeUndefined();
+  });
+
+  it.each([
     [undefined],
     [null],
     ['error'],
@@ -59,7 +79,7 @@ describe('a value that is the body of an error', () => {
       },
     );
     expect(errorIn(result)).toBeUndefined();
-    expect(read).toEqual(['error', 'statusCode']);
+    expect(read).toEqual(['error', 'headers']);
   });
 
   it('is known by what its error says', () => {
