@@ -116,18 +116,21 @@ export class SharedLimits {
     this.fleet?.close();
   }
 
-  /** The state for gauges: only rate limits, with names that differ from those of each key. */
+  /** The state for gauges. Rate limits have names that differ from those of each key. */
   reading(now: number): GaugeSnapshot {
-    const { rateLimit } = this.policies;
+    const { rateLimit, ...others } = this.policies;
     const { rateUsed, rateLimit: allowed } = measure({ rateLimit }, now);
-    const gauges = { rateUsed: shared(rateUsed), rateLimit: shared(allowed) };
-    const { fleet } = this;
-    if (fleet === undefined) return { waiting: [], gauges };
-    return { waiting: [['shared', 0]], gauges: { ...gauges, ...fleet.gauges() } };
+    const gauges = { rateUsed: named(rateUsed), rateLimit: named(allowed) };
+    const shared = measure(others, now);
+    const { concurrency: slots, fleet } = this;
+    // It is the same in throttled mode.
+    if (slots !== undefined) shared.concurrencyLimit = { normal: slots, throttled: slots };
+    if (fleet === undefined) return { waiting: [], gauges, shared };
+    return { waiting: [['shared', 0]], gauges: { ...gauges, ...fleet.gauges() }, shared };
   }
 }
 
-function shared(byLimit: GaugeValue = {}): GaugeValue {
+function named(byLimit: GaugeValue = {}): GaugeValue {
   const entries = Object.entries(byLimit);
   return Object.fromEntries(entries.map(([name, value]) => [`shared.${name}`, value]));
 }

@@ -29,6 +29,8 @@ export interface GaugeSnapshot {
   readonly isPaused?: boolean | undefined;
   /** The values of the policies that are on, by the keys of their gauges. */
   readonly gauges?: Readonly<Record<string, GaugeValue>> | undefined;
+  /** Values of limits that all gates of this name share. They bound the sums of the gates' own. */
+  readonly shared?: Readonly<Record<string, GaugeValue>> | undefined;
   /** How many requests have ended, and how many there will be. */
   readonly progress?:
     | { readonly completed: number; readonly total: number | undefined }

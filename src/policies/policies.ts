@@ -134,10 +134,7 @@ export function snapshotsOf(policies: Partial<Policies>, now: number): Partial<P
  * The values of the gauges of all policies that are on. If two policies have the same gauge, the
  * first one that knows a value gives it.
  */
-export function measure(
-  policies: Partial<Policies>,
-  now: number,
-): Readonly<Record<string, GaugeValue>> {
+export function measure(policies: Partial<Policies>, now: number): Record<string, GaugeValue> {
   const values: Record<string, GaugeValue> = {};
   for (const [, definition, policy] of policiesOf(policies)) {
     for (const [key, value] of Object.entries(definition.measure?.(policy, now) ?? {})) {

@@ -42,6 +42,12 @@ export class Counts {
     entry.count = Math.max(entry.count, to);
   }
 
+  /** Lowers the counter of a value to `to`, unless it is lower already. */
+  lower(value: string, to: number): void {
+    const entry = this.#of(value);
+    entry.count = Math.min(entry.count, to);
+  }
+
   /** Sets all to 0. */
   clear(): void {
     for (const entry of this.#counts.values()) entry.count = 0;

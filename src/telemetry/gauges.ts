@@ -81,6 +81,7 @@ export class Gauges {
   ): void {
     for (const counts of this.#series.values()) counts.clear();
     for (const snapshot of snapshots) this.#addAll(snapshot);
+    this.#bound(snapshots);
     if (retrying > 0) this.#add('queued', { retry: retrying });
     if (this.#series.has('active')) this.#add('active', active);
     if (this.#series.has('mode')) this.#add('mode', { [gravest(snapshots)]: 1 });
@@ -99,8 +100,16 @@ export class Gauges {
     for (const [key, value] of Object.entries(gauges)) this.#add(key, value);
   }
 
+  /** Limits that all keys of a group share are reported where their own limits allow more. */
+  #bound(snapshots: readonly GaugeSnapshot[]): void {
+    const own = new Set(snapshots.flatMap(({ gauges = {} }) => Object.keys(gauges)));
+    for (const { shared = {} } of snapshots) {
+      for (const [key, value] of Object.entries(shared)) this.#add(key, value, own.has(key));
+    }
+  }
+
   /** Does nothing for a gauge that no metric describes. */
-  #add(key: string, value: GaugeValue): void {
+  #add(key: string, value: GaugeValue, isBound = false): void {
     const metric = DESCRIBED[key];
     if (metric === undefined) return;
     let counts = this.#series.get(key);
@@ -111,6 +120,7 @@ export class Gauges {
     const byLabel = typeof value === 'number' ? { '': value } : value;
     for (const [label, amount] of Object.entries(byLabel)) {
       if (metric.together === 'greatest') counts.raise(label, amount);
+      else if (isBound) counts.lower(label, amount);
       else counts.add(label, amount);
     }
   }

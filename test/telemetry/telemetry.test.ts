@@ -70,6 +70,43 @@ describe('the series of a name', () => {
     ).not.toContain('secret');
   });
 
+  it('of a group show the limits that all keys share', async () => {
+    const group = createLimiterGroup((key: string) => key, {
+      name: 'shared limits',
+      each: { concurrency: 2 },
+      shared: {
+        concurrency: 5,
+        maxBytes: 1_000,
+        costBudget: { maxCost: 20, windowMs: 60_000, inputPrice: 1e6 },
+        pace: { intervalMs: 3_000, jitter: 0 },
+      },
+    });
+    const seen = async (metric: string, labels = {}) =>
+      (await sdk.collect()).value(`headgate.${metric}`, labels, 'shared limits');
+    await group.run('a', async () => 1, { tokens: 3, bytes: 12 });
+    expect(await seen('concurrency.limit', NORMAL)).toBe(2); // of one key, which has two slots
+    for (const key of ['a', 'b', 'c']) group.run(key, async () => 1, { tokens: 1 }).catch(() => {});
+    expect(await seen('concurrency.limit', NORMAL)).toBe(5);
+    expect(await seen('concurrency.limit', { 'headgate.mode': 'throttled' })).toBe(5);
+    expect(await seen('byte_budget.limit')).toBe(1_000);
+    expect(await seen('cost_budget.limit')).toBe(20);
+    expect(await seen('cost_budget.usage')).toBe(3);
+    expect(await seen('dispatch.interval')).toBe(3);
+    group.close({ waiting: 'reject' });
+    await group.drain();
+  });
+
+  it('of two groups of one name are the sums of what their keys share', async () => {
+    const costBudget = { maxCost: 20, windowMs: 60_000, inputPrice: 1e6 };
+    const groups = [1, 2].map(() =>
+      createLimiterGroup((key: string) => key, { name: 'twins', shared: { costBudget } }),
+    );
+    for (const group of groups) await group.run('a', async () => 1, { tokens: 3 });
+    const now = await sdk.collect();
+    expect(now.value('headgate.cost_budget.limit', {}, 'twins')).toBe(40);
+    expect(now.value('headgate.cost_budget.usage', {}, 'twins')).toBe(6);
+  });
+
   it('count the backoffs of a shared feedback once for each name', async () => {
     const feedback = new FeedbackSubject({ clock: new ManualClock() });
     for (const name of ['a', 'a', 'b']) createLimiter({ name, feedback });
