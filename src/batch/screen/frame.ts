@@ -30,27 +30,37 @@ export interface ScreenTitle {
   readonly target: string;
 }
 
-/** The state of a run as lines, none longer than the terminal is wide. */
+/**
+ * The state of a run as lines, none longer than the terminal is wide. Where it has few rows, what
+ * matters most comes first, because the terminal cuts off the end.
+ */
 export function frameOf(
   progress: BatchProgress,
   title: ScreenTitle,
   columns: number,
   style: Style,
+  rows = Number.POSITIVE_INFINITY,
 ): string[] {
   // A line as wide as the terminal would put the cursor on the next one.
   const width = Math.min(columns - 1, MAX_WIDTH);
   const { mood, text } = statusOf(progress);
   const painted = { calm: style.good, held: style.warn, trouble: style.bad }[mood];
-  const lines = [
+  const [bar, numbers] =
+    progress.phase === 'starting'
+      ? [[], []]
+      : [[barLine(progress, width, style)], figures(progress, width, style)];
+  const status = [...wrap(text, width).map(painted), ...errorLines(progress, style)];
+  const whole = [
     ...titleLines(title, width, style),
     style.faint(INDENT + title.target),
     '',
-    ...(progress.phase === 'starting' ? [] : work(progress, width, style)),
-    ...wrap(text, width).map(painted),
-    ...errorLines(progress, style),
+    ...bar.flatMap((line) => [line, '', ...numbers, '']),
+    ...status,
     '',
     ...wrap(HINTS[progress.phase], width).map(style.faint),
   ];
+  const short = [...bar, ...status, ...numbers].filter((line) => line !== '');
+  const lines = whole.length < rows ? whole : short;
   return lines.map((line) => cliTruncate(line, width));
 }
 
@@ -62,11 +72,6 @@ function titleLines({ input, output }: ScreenTitle, width: number, style: Style)
   return isShort
     ? [`${start} ${arrow} ${output}`]
     : [start, `${INDENT.slice(2)}${arrow} ${output}`];
-}
-
-/** How far the run has got. */
-function work(progress: BatchProgress, width: number, style: Style): string[] {
-  return [barLine(progress, width, style), '', ...figures(progress, width, style), ''];
 }
 
 function barLine(progress: BatchProgress, width: number, style: Style): string {

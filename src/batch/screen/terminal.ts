@@ -6,6 +6,8 @@ import type { Style } from './text.ts';
 
 const LIVE_MS = 120;
 const PLAIN_MS = 5_000;
+/** A write to a terminal stops the run until it is taken. So a slow one gets few frames. */
+const REST = 20;
 const DEFAULT_COLUMNS = 80;
 const HIDE_CURSOR = '\u001b[?25l';
 const SHOW_CURSOR = '\u001b[?25h';
@@ -38,21 +40,25 @@ export function openTerminal(
     const rows = rowsOf(drawn, out.columns || DEFAULT_COLUMNS);
     return rows === 0 ? '' : `\u001b[${rows}A\u001b[0J`;
   };
+  let timer: NodeJS.Timeout | undefined;
   const draw = () => {
-    const frame = frameOf(look(), title, out.columns || DEFAULT_COLUMNS, style);
+    const frame = frameOf(look(), title, out.columns || DEFAULT_COLUMNS, style, out.rows);
     // A frame that is higher than the terminal could not be erased.
     const lines = out.rows ? frame.slice(0, Math.max(1, out.rows - 1)) : frame;
     // One write for each frame, so that no incomplete frame is visible.
-    out.write(`${erase()}${lines.join('\n')}\n`);
+    const text = `${erase()}${lines.join('\n')}\n`;
+    const begin = performance.now();
+    out.write(text);
+    const restMs = REST * (performance.now() - begin);
     drawn = lines;
+    timer = setTimeout(draw, Math.min(Math.max(restMs, LIVE_MS), PLAIN_MS));
+    timer.unref();
   };
   out.write(HIDE_CURSOR);
   draw();
-  const timer = setInterval(draw, LIVE_MS);
-  timer.unref();
   return {
     close: () => {
-      clearInterval(timer);
+      clearTimeout(timer);
       out.write(erase() + SHOW_CURSOR);
       drawn = [];
     },

@@ -64,6 +64,56 @@ describe('the screen', () => {
     );
   });
 
+  it('begins with the progress and what holds it where there are few rows', () => {
+    const { held, starting } = STATES;
+    if (held === undefined || starting === undefined) throw new Error('held, starting');
+    const whole = frameOf(held, TITLE, 80, PLAIN);
+    expect(frameOf(held, TITLE, 80, PLAIN, whole.length + 1)).toEqual(whole);
+    const [bar, status, ...figures] = frameOf(held, TITLE, 80, PLAIN, whole.length);
+    expect(bar).toMatch(/% {2}[\d,]+ of [\d,]+$/);
+    expect(status).toBe("Requests are held by the provider's 500 requests/min");
+    expect(figures).toContain(whole.find((line) => line.startsWith('done')));
+    expect(figures).not.toContain('');
+    expect(frameOf(starting, TITLE, 80, PLAIN, 3)).toEqual([
+      'Checking the input before anything is sent: 34,000 lines',
+    ]);
+  });
+
+  it('is drawn less often where a terminal is slow to take it', () => {
+    const { held } = STATES;
+    if (held === undefined) throw new Error('held');
+    vi.useFakeTimers();
+    try {
+      let now = 0;
+      vi.spyOn(performance, 'now').mockImplementation(() => now);
+      let writes = 0;
+      let slowMs = 0;
+      const write = () => {
+        writes += 1;
+        now += slowMs;
+      };
+      const screen = openTerminal({ isTTY: true, write }, () => held, TITLE, PLAIN);
+      writes = 0;
+      vi.advanceTimersByTime(1_200);
+      expect(writes).toBe(10);
+      slowMs = 50;
+      vi.advanceTimersByTime(120);
+      writes = 0;
+      vi.advanceTimersByTime(10_000);
+      expect(writes).toBe(10);
+      slowMs = 60_000;
+      vi.advanceTimersByTime(1_000);
+      writes = 0;
+      vi.advanceTimersByTime(10_000);
+      expect(writes).toBe(2);
+      screen.close();
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.restoreAllMocks();
+      vi.useRealTimers();
+    }
+  });
+
   it('is drawn in its place, and taken away', () => {
     const { held } = STATES;
     if (held === undefined) throw new Error('held');
