@@ -229,6 +229,22 @@ describe('the page', () => {
     expect(faults).toEqual([]);
   });
 
+  it('says that a limiter has no requests any more where others have driven them out', async () => {
+    const quiet = library.createLimiter({ name: 'a quiet one' });
+    await open();
+    await shows('h1', 'a quiet one');
+    await shows('.empty', 'No request has ended yet.');
+    await quiet.run(async () => 1);
+    await page.waitForSelector('.request-line');
+    // Of each limiter ten requests at once are kept, and 1,500 of all together.
+    const noisy = Array.from({ length: 180 }, (_, n) => library.createLimiter({ name: `n ${n}` }));
+    await Promise.all(
+      noisy.flatMap((limiter) => Array.from({ length: 10 }, () => limiter.run(async () => 1))),
+    );
+    await shows('.empty', 'None of its requests is kept any more');
+    for (const limiter of [quiet, ...noisy]) limiter.close();
+  });
+
   it('keeps the last state when the inspector ends, and says so', async () => {
     const limiter = library.createLimiter({ name: 'ends', concurrency: 2 });
     await limiter.run(async () => 1);

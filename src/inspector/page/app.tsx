@@ -82,6 +82,7 @@ export function App({ token }: { readonly token: string | undefined }) {
               <TimeLines points={points} at={at} />
               <Requests
                 gate={detail.id}
+                hasEnded={Object.values(detail.ended).some((requests) => requests > 0)}
                 run={hello?.startedAt ?? 0}
                 linked={linked}
                 open={open}

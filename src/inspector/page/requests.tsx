@@ -22,6 +22,8 @@ const MOST_SHOWN = 20;
 
 interface Props {
   readonly gate: number;
+  /** Whether any of its requests has ended. */
+  readonly hasEnded: boolean;
   /** When the inspector was started. */
   readonly run: number;
   readonly linked: Linked;
@@ -35,7 +37,7 @@ interface Props {
 
 /** The slowest and the latest requests, each with its way through the gates. */
 export function Requests(props: Props) {
-  const { gate, run, linked, open, close, isLive, showsValues, traceUrl } = props;
+  const { gate, hasEnded, run, linked, open, close, isLive, showsValues, traceUrl } = props;
   const [sort, setSort] = useState<string>('latest');
   const [outcome, setOutcome] = useState<string>('all');
   const opened = linked.state === 'found' && linked.found.gate === gate ? linked : undefined;
@@ -78,11 +80,7 @@ export function Requests(props: Props) {
       </div>
       {records.length > 0 && <Key records={records} />}
       {records.length === 0 ? (
-        <p class="empty">
-          {outcome === 'all'
-            ? 'No request has ended yet. Each that ends shows here where its time went.'
-            : 'No request that ended lately is of this kind.'}
-        </p>
+        <p class="empty">{emptyText(outcome, hasEnded)}</p>
       ) : (
         <ul
           class="requests"
@@ -110,6 +108,12 @@ export function Requests(props: Props) {
       </p>
     </section>
   );
+}
+
+function emptyText(outcome: string, hasEnded: boolean): string {
+  if (!hasEnded) return 'No request has ended yet. Each that ends shows here where its time went.';
+  if (outcome !== 'all') return 'No request that ended lately is of this kind.';
+  return 'None of its requests is kept any more: they ended long ago, or many others ended since.';
 }
 
 /** The width of the outcome column in characters: error names are longer than `ok`. */
