@@ -4,6 +4,11 @@ import { BatchError, codeOf, fileProblem } from '../errors.ts';
 
 /** How long a written result may not be synced to disk. */
 const SYNC_MS = 500;
+/**
+ * Codes of a sync that is not offered: by some network and FUSE file systems, and by the permission
+ * model of Node 26. What was written is in the file, and is on disk when the system puts it there.
+ */
+const NO_SYNC = ['EINVAL', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'ERR_ACCESS_DENIED'];
 
 /** Another program has changed the output: its content is not known any more. */
 export class OutputChangedError extends BatchError {
@@ -196,6 +201,7 @@ export class ResultFile {
     try {
       await this.#handle.datasync();
     } catch (error) {
+      if (NO_SYNC.includes(codeOf(error) ?? '')) return;
       this.#isDirty = true;
       this.#fail(error);
     }

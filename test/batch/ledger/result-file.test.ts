@@ -78,6 +78,36 @@ it('keeps the whole lines of a write that failed', async (test) => {
   expect(readFileSync(rig.path('out'), 'utf8')).toBe('first\nsecond\nthird\n');
 });
 
+for (const [code, count] of [
+  ['EIO', 1],
+  ['ENOSPC', 1],
+  ['EINVAL', 0],
+  ['ENOSYS', 0],
+  ['ENOTSUP', 0],
+  ['EOPNOTSUPP', 0],
+  ['ERR_ACCESS_DENIED', 0],
+] as const) {
+  it(`reports ${count} errors where a sync fails with ${code}`, async (test) => {
+    const rig = await batchRig(test);
+    const file = await ResultFile.open(rig.path('out'), 0, false);
+    const errors: string[] = [];
+    file.onError = ({ message }) => errors.push(message);
+    const handle = await open(rig.path('other'), 'w');
+    const prototype = Object.getPrototypeOf(handle);
+    await handle.close();
+    const refusal = Object.assign(new Error('no sync'), { code });
+    const spy = vi.spyOn(prototype, 'datasync').mockRejectedValue(refusal);
+    test.onTestFinished(() => spy.mockRestore());
+    file.append('a line');
+    await file.sync().catch(() => {});
+    expect(spy).toHaveBeenCalledTimes(1);
+    expect(errors).toHaveLength(count);
+    spy.mockRestore();
+    await file.close();
+    expect(readFileSync(rig.path('out'), 'utf8')).toBe('a line\n');
+  });
+}
+
 it('is on disk within a second of the result', async (test) => {
   const rig = await batchRig(test);
   const handle = await open(rig.path('other'), 'w');
