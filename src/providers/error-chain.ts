@@ -5,6 +5,7 @@ const INNER = [
   'response',
   '$response',
   'rawResponse',
+  'httpResponse',
   'data',
   'body',
   'error',
@@ -81,7 +82,10 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A status as text: the LiteLLM proxy and others send it in the `code` of a body. */
+/**
+ * A status as text: in the `code` of a body of the LiteLLM proxy and others, and beside the headers
+ * in an answer of Azure's REST clients.
+ */
 const STATUS_TEXT = /^[45]\d\d$/;
 
 /** Statuses below this one say nothing of an error that came with them. */
@@ -89,7 +93,7 @@ export const FIRST_OF_ERRORS = 300;
 
 /**
  * The outermost HTTP status, from the fields that fetch, axios, undici and the OpenAI, Anthropic,
- * Google, AWS and Ollama SDKs use. A status of success counts only where there is no other.
+ * Google, AWS, Azure and Ollama SDKs use. A status of success counts only where there is no other.
  */
 export function statusOf(chain: readonly unknown[]): number | undefined {
   const statuses = chain.flatMap(statusesIn);
@@ -97,15 +101,18 @@ export function statusOf(chain: readonly unknown[]): number | undefined {
 }
 
 function statusesIn(layer: unknown): number[] {
-  const code = read(layer, 'code');
-  const isText = typeof code === 'string' && STATUS_TEXT.test(code);
+  const status = read(layer, 'status');
   return [
-    read(layer, 'status'),
+    isShape(read(layer, 'headers')) ? numberIn(status) : status,
     read(layer, 'statusCode'),
     read(layer, 'status_code'),
     read(read(layer, '$metadata'), 'httpStatusCode'),
-    isText ? Number(code) : code,
+    numberIn(read(layer, 'code')),
   ].filter(isStatus);
+}
+
+function numberIn(status: unknown): unknown {
+  return typeof status === 'string' && STATUS_TEXT.test(status) ? Number(status) : status;
 }
 
 /** All error codes and class names in the chain. */

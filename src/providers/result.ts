@@ -1,6 +1,6 @@
 import type { ReportedLimit, Verdict } from '../model/feedback.ts';
 import { reportedLimits } from './classify.ts';
-import { isList, isLiveStream, isResponse, isShape, isStatus, read } from './shape.ts';
+import { isList, isLiveStream, isResponse, isShape, isStatus, read, readNumber } from './shape.ts';
 
 /**
  * The headers of the response in a successful result: a `Response`, a result of axios, of
@@ -58,8 +58,9 @@ const RESULT_KEYS = [
 
 /**
  * Finds the error in a value: a body `{"error": …}` without a result, which came with status 200,
- * itself or in the answer of a client, such as axios; or an unsuccessful answer with `statusCode`
- * and `headers`, as undici's `request` and got return it. For a result it costs two property reads.
+ * itself or in the answer of a client, such as axios; or an unsuccessful answer with a status and
+ * `headers`, as undici's `request`, got, axios and Azure's REST clients may return it. For a result
+ * it costs two property reads.
  * @returns undefined for a value that is a result
  */
 export function errorIn(value: unknown): unknown {
@@ -80,7 +81,7 @@ function errorOfBody(body: unknown): unknown {
 }
 
 function isRefusal(value: object): boolean {
-  const status = read(value, 'statusCode');
+  const status = readNumber(value, 'statusCode') ?? readNumber(value, 'status');
   return isStatus(status) && status >= 400;
 }
 

@@ -107,6 +107,12 @@ describe('by shape', () => {
     ['gRPC', error({ code: 'RESOURCE_EXHAUSTED' }), { kind: 'throttled', retry: true }],
     ['gRPC, down', error({ code: 'UNAVAILABLE' }), { kind: 'overloaded', retry: true }],
     ['as a cause', error({}, error({ status: 429, headers: wait })), limited],
+    [
+      'Hugging Face',
+      error({ httpResponse: { status: 503, body: { error: 'busy' } } }),
+      { kind: 'overloaded', retry: true, status: 503 },
+    ],
+    ['Azure, a REST client', { status: '429', headers: wait, body: { error: {} } }, limited],
     ['Ollama', error({ status_code: 503, error: 'busy' }), { kind: 'overloaded', status: 503 }],
     [
       'Cohere',

@@ -33,6 +33,20 @@ describe('a value that is the body of an error', () => {
   });
 
   it.each([
+    ['undici', { statusCode: 503, headers: {}, body: {} }],
+    ['axios that throws for no status', { status: 503, headers: {}, data: { error: 'busy' } }],
+    ['the REST client of Azure', { status: '503', headers: {}, body: { error: {} } }],
+  ])('is an answer that is not ok: %s', (_client, answer) => {
+    const error = errorIn(answer);
+    expect(classify(error)).toMatchObject({ kind: 'overloaded', retry: true, status: 503 });
+  });
+
+  it.each([
+    [{ headers: {}, status: 200, data: { choices: [] } }],
+    [{ headers: {}, status: '200', body: { choices: [] } }],
+    [{ headers: {}, status: 'failed' }],
+    [{ status: 503 }],
+    [{ statusCode: 503 }],
     [{ headers: {}, data: { choices: [] } }],
     [{ headers: {}, data: { error: ERROR, choices: [] } }],
     [{ headers: {}, data: '<html>' }],
