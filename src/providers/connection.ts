@@ -56,11 +56,11 @@ const TEXTS = [
   [/^Proxy response \((?:429|5\d\d)\) !== 200/, 'EHOSTUNREACH'],
   [/^error sending request .*\(Connect\): (?:tcp connect|dns) error\b/, 'ECONNREFUSED'],
   [
-    /^(?:stream has been aborted|Network connection lost\.|(?:.* reason: )?Proxy connection ended before receiving CONNECT response|error reading a body from connection|.*\(os error (?:104|54|10054)\)|(?:error sending request .*: )?(?:connection closed before message completed|connection reset|stream closed because of a broken pipe))$/,
+    /^(?:stream has been aborted|Network connection lost\.|(?:.* reason: )?Proxy connection ended before .*|error reading a body from connection|.*\(os error (?:104|54|10054)\)|(?:error sending request .*: )?(?:connection closed before message completed|connection reset|stream closed because of a broken pipe))$/,
     'ECONNRESET',
   ],
   [
-    /^(?:(?:error sending request .*: )?stream error received: |HTTP\/2: stream closed before |The HTTP\/2 stream has been early terminated$)/,
+    /^(?:(?:error sending request .*: )?stream error received: |HTTP\/2: stream closed |The HTTP\/2 stream has been early )/,
     STREAM_CODE,
   ],
 ] as const;
