@@ -101,7 +101,8 @@ export function isFailedResponse<R>(value: R): value is R & { readonly status: n
 
 /** Cancels the unread body of a response: the connection is kept open until then. */
 export function discard(response: unknown): void {
-  const body = read(response, 'body');
+  let body = read(response, 'body');
+  if (body === undefined) body = read(response, 'data');
   // Of a web stream, of undici's `request`, or of any other stream of Node.
   const cancel = read(body, 'cancel') ?? read(body, 'dump') ?? read(body, 'destroy');
   if (typeof cancel !== 'function') return;

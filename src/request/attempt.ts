@@ -138,13 +138,13 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
       return;
     }
     if (this.request.isOver) return;
-    // ky throws an error with an unread response.
+    // ky throws an error with an unread response, and axios one with an unread stream in `data`.
     const response = read(error, 'response');
     const fail = (body?: string) => {
       if (this.failed(error, body)) discard(response);
       return false;
     };
-    if (!isFailedResponse(response) || !this.reads(response, fail)) this.failed(error);
+    if (!isFailedResponse(response) || !this.reads(response, fail)) fail();
   }
 
   /** @returns whether there will be another attempt */

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { concat, NEVER, of, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { createLimiter, throttle, type Verdict } from '../../../src/index.ts';
@@ -280,5 +281,35 @@ describe('the body of a response that is thrown unread, as ky does', () => {
       await ended;
       expect(clock.now()).toBe(isRead ? 0 : 2_000);
     }
+  });
+});
+
+describe('the stream in an error of axios', () => {
+  const thrown = (status: number) => {
+    const data = Readable.from(['an', 'answer']);
+    const error = Object.assign(new Error('axios'), { response: { status, headers: {}, data } });
+    return { data, error };
+  };
+
+  it('is destroyed if another attempt follows: its connection is taken until then', async () => {
+    const clock = new ManualClock();
+    const { data, error } = thrown(429);
+    const errors: unknown[] = [error];
+    const limiter = createLimiter({ clock, adaptive: false });
+    const answer = limiter.run(async () => {
+      if (errors.length > 0) throw errors.pop();
+      return 'good';
+    });
+    await clock.runAllAsync();
+    expect(await answer).toBe('good');
+    expect(data.destroyed).toBe(true);
+  });
+
+  it('is left to the caller if none follows', async () => {
+    const { data, error } = thrown(400);
+    const limiter = createLimiter({ clock: new ManualClock(), adaptive: false });
+    await expect(limiter.run(() => Promise.reject(error))).rejects.toBe(error);
+    expect(data.destroyed).toBe(false);
+    expect((await data.toArray()).join(' ')).toBe('an answer');
   });
 });
