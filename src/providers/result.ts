@@ -66,7 +66,7 @@ const RESULT_KEYS = [
 export function errorIn(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || isResponse(value)) return undefined;
   const error = errorOfBody(value);
-  if (error !== undefined || !isShape(read(value, 'headers'))) return error;
+  if (error !== undefined || headersIn(value) === undefined) return error;
   return isRefusal(value) ? value : errorOfBody(read(value, 'data') ?? read(value, 'body'));
 }
 

@@ -45,6 +45,7 @@ describe('a value that is the body of an error', () => {
     [{ headers: {}, status: 200, data: { choices: [] } }],
     [{ headers: {}, status: '200', body: { choices: [] } }],
     [{ headers: {}, status: 'failed' }],
+    [{ headers: ['column'], status: 500 }],
     [{ status: 503 }],
     [{ statusCode: 503 }],
     [{ headers: {}, data: { choices: [] } }],
