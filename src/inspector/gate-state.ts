@@ -2,6 +2,7 @@ import { type LimiterRuntime, runtimeOf } from '../limiter/limiter-runtime.ts';
 import { AdaptiveRatePolicy, type AdaptiveRateSnapshot } from '../policies/adaptive-rate-policy.ts';
 import type { BackoffSnapshot } from '../policies/backoff.ts';
 import type { CircuitSnapshot } from '../policies/circuit-types.ts';
+import type { CostBudgetSnapshot } from '../policies/cost-budget.ts';
 import type { RateLimitUsage } from '../policies/rate-limit/limit-set.ts';
 import type { RequestGate } from '../request/request-gate.ts';
 import { isPaused } from './controls.ts';
@@ -21,6 +22,8 @@ export interface GateState {
   readonly binding: Gate | undefined;
   /** The named limit for which the first waiting request waits, if there is one. */
   readonly bindingLimit: string | undefined;
+  /** Whether the first waiting request waits for a limit that all keys of its group share. */
+  readonly isSharedBinding: boolean;
   readonly inFlight: number;
   /** Of these, slots of requests that do not wait to be sent again. */
   readonly running: number;
@@ -35,6 +38,7 @@ export interface GateState {
   readonly throttledForMs: number;
   readonly circuit: CircuitSnapshot | undefined;
   readonly limits: Readonly<Record<string, RateLimitUsage>> | undefined;
+  readonly costs: CostBudgetSnapshot | undefined;
   readonly intervalMs: number | undefined;
   /** The state of an adaptive rate. */
   readonly rate: AdaptiveRateSnapshot | undefined;
@@ -43,7 +47,7 @@ export interface GateState {
 /** Reads the state of a gate. It starts no measurement. */
 export function stateOf(gate: RequestGate, now: number): GateState {
   const { slots, bytes, feedback, policies } = gate;
-  const { circuitBreaker, rateLimit, pace, adaptive } = policies;
+  const { circuitBreaker, rateLimit, costBudget, pace, adaptive } = policies;
   const runtime = runtimeOf(gate);
   const { waiting, longestWaitMs, nextInMs } = gate.gate.snapshot();
   const backoff = feedback.gate.policy.snapshot(now);
@@ -72,6 +76,7 @@ export function stateOf(gate: RequestGate, now: number): GateState {
     nextInMs,
     binding,
     bindingLimit: binding === 'rateLimit' ? gate.gate.policy.bindingLimit : undefined,
+    isSharedBinding: binding !== undefined && gate.gate.policy.isShared === true,
     inFlight,
     running: Math.max(0, inFlight - retrying),
     limit,
@@ -82,6 +87,7 @@ export function stateOf(gate: RequestGate, now: number): GateState {
     throttledForMs: Math.max(0, feedback.gate.policy.throttledUntil - now),
     circuit: circuitBreaker?.snapshot(now),
     limits: rateLimit?.snapshot(now),
+    costs: costBudget?.snapshot(now),
     intervalMs: pace?.interval.ms,
     rate: adaptive instanceof AdaptiveRatePolicy ? adaptive.snapshot(now) : undefined,
   };

@@ -4,7 +4,27 @@ import type { LimitRow } from './wire.ts';
 
 /** All known limits: configured, reported by the provider, and learned. */
 export function limitRowsOf(state: GateState): readonly LimitRow[] {
-  return [...setRows(state), ...adaptiveRows(state), ...holdRows(state)];
+  return [...setRows(state), ...costRows(state), ...adaptiveRows(state), ...holdRows(state)];
+}
+
+function costRows({ costs }: GateState): LimitRow[] {
+  if (costs === undefined) return [];
+  const { used, maxCost, windowMs, resetMs, available } = costs;
+  return [
+    {
+      name: 'budget of money',
+      source: 'set',
+      unit: 'count',
+      used,
+      limit: maxCost,
+      windowMs,
+      leftMs: used > 0 ? resetMs : undefined,
+      note:
+        used > maxCost
+          ? 'in debt: more was spent than estimated'
+          : `${count(available)} may be spent now`,
+    },
+  ];
 }
 
 function setRows(state: GateState): LimitRow[] {

@@ -11,6 +11,7 @@ export function stationsOf(state: GateState): readonly Station[] {
     backoffPart(state),
     circuitPart(state),
     limitPart(state),
+    costPart(state),
     pacePart(state),
     slotsPart(state),
     bytesPart(state),
@@ -74,6 +75,17 @@ function limitPart({ limits, bindingLimit }: GateState): Part | undefined {
     title: 'Rate limits',
     text: `${count(used)} of ${count(limit)} ${clip(name, 40)}`,
     fill: share(used, limit),
+  };
+}
+
+function costPart({ costs }: GateState): Part | undefined {
+  if (costs === undefined) return undefined;
+  const { used, maxCost } = costs;
+  return {
+    gate: 'costBudget',
+    title: 'Money',
+    text: `${count(used)} of ${count(maxCost)}`,
+    fill: share(used, maxCost),
   };
 }
 

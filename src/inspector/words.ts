@@ -82,9 +82,19 @@ function modeHint({ throttledForMs, rate: adaptive }: GateState): string {
   return `The provider turned a request away ${duration(ago)} ago.`;
 }
 
+/** The same, where it is a limit that all keys of a group share. */
+const SHARED_REASONS: Readonly<Partial<Record<Gate, string>>> = {
+  concurrency: 'all slots that the keys of its group share are taken',
+  byteBudget: 'the bytes that the keys of its group share are in flight',
+  pace: 'the keys of its group share a pace',
+  costBudget: 'the budget of money that the keys of its group share is used up for now',
+};
+
 /** The cause of the wait of the first waiting request. */
 function reason(state: GateState): string {
-  const { binding, bytes: budget, intervalMs, circuit } = state;
+  const { binding, bytes: budget, intervalMs, circuit, isSharedBinding } = state;
+  const shared = isSharedBinding && binding !== undefined ? SHARED_REASONS[binding] : undefined;
+  if (shared !== undefined) return shared;
   switch (binding) {
     case 'concurrency':
       return slotReason(state);

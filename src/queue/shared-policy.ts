@@ -171,6 +171,10 @@ class SharedPolicyMember implements Policy<Charge>, Contender<SharedPolicyMember
     this.waiting = waiting;
   }
 
+  get isShared(): boolean {
+    return this.refuser === 'common';
+  }
+
   wait(request: RequestCost, now: number): number {
     const ownMs = this.own.wait(request, now);
     if (ownMs !== 0) {

@@ -31,3 +31,22 @@ it('rejections by chance are told with the rate that they do not lower', () => {
   expect(noteOf(15, 20, 0.104)).toMatch(/, from 20 answers, 10 % are rejected whatever the rate$/);
   expect(noteOf(15, 20, 0.004)).toMatch(/, from 20 answers$/);
 });
+
+it('a budget of money is told with what is left of it', () => {
+  const told = (used: number) => {
+    const costs = { used, maxCost: 5, windowMs: 3_600_000, available: 5 - used, resetMs: 60_000 };
+    const bytes = { used: 0, limit: 1 };
+    const state = { costs, bytes, inFlight: 0, limit: 1, maxLimit: 1, hasThrottledSlots: false };
+    return limitRowsOf(state as unknown as GateState)[0];
+  };
+  expect(told(1.25)).toMatchObject({
+    name: 'budget of money',
+    used: 1.25,
+    limit: 5,
+    windowMs: 3_600_000,
+    leftMs: 60_000,
+    note: '3.75 may be spent now',
+  });
+  expect(told(0)).toMatchObject({ leftMs: undefined });
+  expect(told(6)).toMatchObject({ note: 'in debt: more was spent than estimated' });
+});

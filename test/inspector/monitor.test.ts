@@ -84,6 +84,50 @@ describe('the followed limiters and streams', () => {
     for (const each of [early, limiter, group]) each.close();
   });
 
+  it.each([
+    [
+      'slots',
+      { concurrency: 1 },
+      'concurrency',
+      '1 waits: all slots that the keys of its group share are taken.',
+    ],
+    [
+      'bytes',
+      { maxBytes: 1 },
+      'byteBudget',
+      '1 waits: the bytes that the keys of its group share are in flight.',
+    ],
+    [
+      'money',
+      { costBudget: { maxCost: 5, windowMs: 60_000, inputPrice: 1e6 } },
+      'costBudget',
+      '1 waits: the budget of money that the keys of its group share is used up for now.',
+    ],
+  ])('tell of %s that a group shares', async (name, shared, binding, headline) => {
+    const group = createLimiterGroup((key: string) => key, { name, shared, clock });
+    const runs = ['a', 'b'].map((key) => group.run(key, never, { bytes: 2, tokens: 5 }));
+    for (const run of runs) run.catch(() => {});
+    await clock.advanceAsync(0);
+    monitor.look();
+    expect(detailOf(`${name} / b`)).toMatchObject({ binding, headline });
+    group.close({ waiting: 'reject' });
+  });
+
+  it('tell how much of a budget of money is spent', async () => {
+    const costBudget = { maxCost: 5, windowMs: 60_000, inputPrice: 1e6 };
+    const limiter = createLimiter({ name: 'money', costBudget, clock });
+    await limiter.run(async () => 1, { tokens: 2 });
+    monitor.look();
+    const { stations, limits } = detailOf('money') ?? {};
+    expect(stations).toContainEqual(
+      expect.objectContaining({ gate: 'costBudget', title: 'Money', text: '2 of 5', fill: 0.4 }),
+    );
+    expect(limits).toContainEqual(
+      expect.objectContaining({ name: 'budget of money', used: 2, limit: 5, windowMs: 60_000 }),
+    );
+    limiter.close();
+  });
+
   it('stay visible after their end, if they were used', async () => {
     const requests = new Subject<number>();
     requests.pipe(throttle(async () => 1, { name: 'used', clock })).subscribe();
