@@ -128,6 +128,9 @@ function slotReason({ gate, inFlight, limit, maxLimit, hasThrottledSlots }: Gate
   if (gate.fleet !== undefined && inFlight < limit) {
     return `the workers of this key hold all ${count(limit)} slots`;
   }
+  // A request may need several slots, all or none.
+  if (inFlight < limit)
+    return `${count(inFlight)} of ${count(limit)} slots are taken, and the first needs more`;
   if (hasThrottledSlots) {
     const taken = limit === 1 ? 'it is taken' : 'all are taken';
     return `throttled mode leaves ${plural(limit, 'slot')}, and ${taken}`;

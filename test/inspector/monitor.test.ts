@@ -113,6 +113,16 @@ describe('the followed limiters and streams', () => {
     group.close({ waiting: 'reject' });
   });
 
+  it('tell that a request needs more slots than are free', async () => {
+    const limiter = createLimiter({ name: 'heavy', concurrency: 4, clock });
+    for (const weight of [3, 3]) limiter.run(never, { weight }).catch(() => {});
+    await clock.advanceAsync(0);
+    monitor.look();
+    const headline = '1 waits: 3 of 4 slots are taken, and the first needs more.';
+    expect(detailOf('heavy')).toMatchObject({ binding: 'concurrency', headline });
+    limiter.close({ waiting: 'reject' });
+  });
+
   it('tell how much of a budget of money is spent', async () => {
     const costBudget = { maxCost: 5, windowMs: 60_000, inputPrice: 1e6 };
     const limiter = createLimiter({ name: 'money', costBudget, clock });
