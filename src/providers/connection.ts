@@ -60,7 +60,7 @@ const TEXTS = [
     'ECONNRESET',
   ],
   [
-    /^(?:(?:error sending request .*: )?stream error received: |HTTP\/2: stream closed |The HTTP\/2 stream has been early )/,
+    /^(?:(?:error sending request .*: )?stream error received: |(?:The )?HTTP\/2:? stream (?:closed|has been early) )/,
     STREAM_CODE,
   ],
 ] as const;

@@ -36,16 +36,10 @@ export class Counts {
     this.#of(value).count += by;
   }
 
-  /** Raises the counter of a value to `to`, unless it is higher already. */
-  raise(value: string, to: number): void {
+  /** Sets the counter of a value to the greater or lesser of it and `to`: `by` is `Math.max` or `Math.min`. */
+  choose(value: string, to: number, by: (...values: number[]) => number): void {
     const entry = this.#of(value);
-    entry.count = Math.max(entry.count, to);
-  }
-
-  /** Lowers the counter of a value to `to`, unless it is lower already. */
-  lower(value: string, to: number): void {
-    const entry = this.#of(value);
-    entry.count = Math.min(entry.count, to);
+    entry.count = by(entry.count, to);
   }
 
   /** Sets all to 0. */

@@ -119,8 +119,8 @@ export class Gauges {
     }
     const byLabel = typeof value === 'number' ? { '': value } : value;
     for (const [label, amount] of Object.entries(byLabel)) {
-      if (metric.together === 'greatest') counts.raise(label, amount);
-      else if (isBound) counts.lower(label, amount);
+      if (metric.together === 'greatest') counts.choose(label, amount, Math.max);
+      else if (isBound) counts.choose(label, amount, Math.min);
       else counts.add(label, amount);
     }
   }
