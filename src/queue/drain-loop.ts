@@ -183,11 +183,13 @@ export class DrainLoop {
     queueMicrotask(() => this.drain());
   }
 
-  /** Runs a part of the work of `betweenDecisions` during which no head of a queue may be moved. */
+  /** Runs work between decisions during which no head of a queue may be moved. */
   keepingHeads(work: () => void): void {
+    const { state } = this;
     this.state = 'deciding';
     work();
-    this.state = 'draining';
+    this.state = state;
+    if (state === 'idle') this.comeToRest();
   }
 
   /**
@@ -198,11 +200,8 @@ export class DrainLoop {
     const { state, isStale: wasStale } = this;
     const { length } = this.requests;
     if (state !== 'deciding') this.requests.next();
-    this.state = 'deciding';
     this.isStale = false;
-    instrumentation.queued?.(ticket, this.waits.kindOf(isRetry));
-    this.state = state;
-    if (state === 'idle') this.comeToRest();
+    this.keepingHeads(() => instrumentation.queued?.(ticket, this.waits.kindOf(isRetry)));
     if (this.isStale || this.requests.length !== length) this.drain();
     // If the gate decides on another request, keep its mark, so that it decides again.
     this.isStale ||= wasStale;

@@ -8,6 +8,7 @@ import { Admission } from './admission.ts';
 import { clearQueue } from './clear-queue.ts';
 import { DrainLoop } from './drain-loop.ts';
 import type { AdmissionCheck, GateRules, GateSnapshot, Refusing } from './gate-rules.ts';
+import { makeRoom } from './make-room.ts';
 import type { QueueCapacity, WaitTimeouts } from './queue-rules.ts';
 import { WaitRecorder } from './wait-recorder.ts';
 import {
@@ -323,15 +324,13 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     let isAsked = wasAsked;
     if (ticket !== undefined && capacity?.isBounded && ticket.attempts === 0) {
       const { dropped } = capacity;
-      const isReported = this.waits.instrumentationOf(owner) !== undefined;
-      const { requests, waitKind } = this;
-      if (!capacity.makeRoom(ticket, owner, requests, loop.isDeciding, waitKind, isReported)) {
+      const { requests, waits, waitKind } = this;
+      if (!makeRoom(ticket, owner, capacity, requests, waits, loop, waitKind, now)) {
         loop.restIfEmpty();
         return ticket;
       }
+      // Waiting requests have left: the newcomer may need less.
       if (capacity.dropped !== dropped) {
-        // The head has left: the next request may need less, and so may the newcomer.
-        loop.drain();
         isAsked = loop.isFree();
         if (isAsked && loop.admits(ticket, owner, now)) return ticket;
       }

@@ -1,16 +1,11 @@
-import { DeadlineExceededError, QueueFullError, WaitTimeoutError } from '../model/errors.ts';
+import { DeadlineExceededError, WaitTimeoutError } from '../model/errors.ts';
 import type { GateKind } from '../model/outcome.ts';
-import { isTicket, type Ticket, type WaitTimeout } from '../model/ticket.ts';
+import type { Ticket, WaitTimeout } from '../model/ticket.ts';
 import { checkChoice, checkInteger } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 import { type Timed, Timeouts } from '../util/timers.ts';
 import type { Queue } from './queue.ts';
-import {
-  type AdmissionCallback,
-  type NewQueue,
-  notifyAdmitted,
-  type WaitingRequests,
-} from './waiting-requests.ts';
+import type { AdmissionCallback, NewQueue } from './waiting-requests.ts';
 
 const OVERFLOWS = ['error', 'drop-oldest', 'drop-newest'] as const;
 
@@ -84,47 +79,6 @@ export class QueueCapacity {
   configure(bound: QueueBound): void {
     this.bound = bound;
     this.isBounded = bound.maxQueue !== Number.POSITIVE_INFINITY;
-  }
-
-  /**
-   * Makes room for a newcomer, if need be by dropping the oldest waiting request. Requests that
-   * were sent before count towards the bound, but enter without this check and are never dropped:
-   * if the oldest is one of them, the newcomer is dropped.
-   * @param isHeadBusy whether the gate decides on the head of the queue: then no waiting request is
-   * dropped
-   * @param waitKind the cause of the waits
-   * @param isReported whether dropped requests are reported
-   * @returns false: the newcomer was refused, or its owner has ended
-   */
-  makeRoom(
-    newcomer: Ticket,
-    owner: AdmissionCallback,
-    waiting: WaitingRequests,
-    isHeadBusy: boolean,
-    waitKind: GateKind,
-    isReported: boolean,
-  ): boolean {
-    const queue = waiting.first;
-    while (!owner.gone) {
-      const { length } = waiting;
-      if (length < this.bound.maxQueue) return true;
-      if (isHeadBusy || admit(queue, this.bound, newcomer, owner, length) !== 'head-goes') break;
-      const { item, owner: oldest } = queue;
-      if (!isTicket(item) || item.attempts > 0) break;
-      queue.shift();
-      oldest.queued -= 1;
-      this.#drop(item, waitKind, isReported);
-      notifyAdmitted(oldest, item);
-    }
-    // A newcomer whose owner ended meanwhile was not refused.
-    if (!owner.gone) this.#drop(newcomer, waitKind, isReported);
-    return false;
-  }
-
-  #drop(ticket: Ticket, gate: GateKind, isReported: boolean): void {
-    this.dropped += 1;
-    if (isReported) ticket.gaveUpAt = gate;
-    ticket.refuse(new QueueFullError(this.bound.maxQueue, gate));
   }
 }
 

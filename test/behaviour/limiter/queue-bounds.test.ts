@@ -1,4 +1,4 @@
-import { range, Subject } from 'rxjs';
+import { NEVER, range, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { type Outcome, QueueFullError, WaitTimeoutError } from '../../../src/index.ts';
 import { expectIdle, fate } from '../../limiter/harness.ts';
@@ -95,6 +95,77 @@ describe('maxQueue', () => {
       'failed',
       'open',
       'failed',
+    ]);
+  });
+
+  describe('set while requests wait, with drop-oldest, drops as many of them as it must', () => {
+    const bounded = async (maxQueue: number, names: string[], isPaused = false) => {
+      const { clock, limiter } = rig({ concurrency: 1 });
+      const { run } = script(limiter);
+      if (isPaused) limiter.pause();
+      const priority = (name: string) => (name === 'high' ? 1 : 0);
+      const told = names.map((name) => run(name, { priority: priority(name) }));
+      limiter.configure({ maxQueue, overflow: 'drop-oldest' });
+      told.push(run('newcomer'));
+      await clock.advanceAsync(0);
+      return { limiter, told };
+    };
+    const isOpen = ({ state }: { state: string }) => state === 'open';
+
+    it('first in, first out', async () => {
+      const { limiter, told } = await bounded(2, ['sent', 'a', 'b', 'c']);
+      expect(told.map(isOpen)).toEqual([true, false, false, true, true]);
+      expect(limiter.snapshot()).toMatchObject({ waiting: 2, dropped: 2, ended: { rejected: 2 } });
+    });
+
+    it('of the lowest priority', async () => {
+      const { limiter, told } = await bounded(2, ['sent', 'high', 'a', 'b']);
+      expect(told.map(isOpen)).toEqual([true, true, false, false, true]);
+      expect(limiter.snapshot()).toMatchObject({ waiting: 2, dropped: 2 });
+    });
+
+    it('while the limiter is paused', async () => {
+      const { limiter, told } = await bounded(2, ['a', 'b'], true);
+      expect(told.map(isOpen)).toEqual([false, true, true]);
+      expect(limiter.snapshot()).toMatchObject({ waiting: 2, dropped: 1 });
+    });
+
+    it('and goes on if one ends its stream as its size is asked', async () => {
+      const { limiter, clock } = rig({ concurrency: 2 });
+      const lease = await limiter.acquire();
+      limiter.tryAcquire();
+      const head = fate(limiter.acquire({ priority: 2 }));
+      const source = new Subject<number>();
+      const estimate = () => {
+        lease.release();
+        seen.subscription.unsubscribe();
+        return 1;
+      };
+      const seen = watch(source.pipe(limiter.throttle(() => NEVER, { estimate })));
+      for (const value of [0, 1]) source.next(value);
+      limiter.configure({ maxQueue: 2, overflow: 'drop-oldest' });
+      const newcomer = fate(limiter.acquire({ priority: 1 }));
+      await clock.advanceAsync(0);
+      expect([head.state, newcomer.state]).toEqual(['ok', 'open']);
+      expect(limiter.snapshot()).toMatchObject({ waiting: 1, dropped: 0 });
+      head.value?.release();
+      await clock.advanceAsync(0);
+      expect(newcomer.state).toBe('ok');
+    });
+  });
+
+  it('reports how long a dropped request has waited', async () => {
+    const { clock, limiter } = rig({ concurrency: 1, maxQueue: 1, overflow: 'drop-oldest' });
+    const source = new Subject<number>();
+    const outcomes: Outcome<number, never>[] = [];
+    source
+      .pipe(limiter.throttle(() => NEVER, { outcomes: true }))
+      .subscribe((outcome) => outcomes.push(outcome));
+    for (const value of [0, 1]) source.next(value);
+    clock.advance(25);
+    source.next(2);
+    expect(outcomes).toMatchObject([
+      { request: 1, stats: { waits: { concurrency: { waitMs: 25, rounds: 1 } } } },
     ]);
   });
 

@@ -146,6 +146,25 @@ describe('the callback of a dropped request', () => {
     expect(gate.waiting).toBe(0);
   });
 
+  it('may take the newcomer with it, and those behind it pass if they may', () => {
+    const { ticket, byteRateGate } = ruledGates({ maxQueue: 2, overflow: 'drop-oldest' });
+    const { gate } = byteRateGate(10);
+    gate.enter(ticket({ bytes: 6 }), new Waiter());
+    const sender = new Waiter();
+    const dropped = new Waiter(() => {
+      sender.gone = true;
+      gate.left(sender);
+    });
+    const behind = new Waiter();
+    gate.enter(ticket({ bytes: 9 }), dropped);
+    gate.enter(ticket({ bytes: 1 }), behind);
+    const newcomer = ticket({ bytes: 2 });
+    expect(gate.enter(newcomer, sender)).toBe(true);
+    expect(newcomer.refusal).toBeUndefined();
+    expect(behind.order).toEqual([2]);
+    expect(gate.snapshot()).toMatchObject({ waiting: 0, nextInMs: undefined });
+  });
+
   it('may come back, and takes its place before the newcomer does', () => {
     const { gate, ticket, queues, holder } = takenGate({
       maxQueue: 2,

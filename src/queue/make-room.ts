@@ -1,0 +1,64 @@
+import { QueueFullError } from '../model/errors.ts';
+import type { GateKind } from '../model/outcome.ts';
+import { isTicket, type Ticket } from '../model/ticket.ts';
+import type { DrainLoop } from './drain-loop.ts';
+import { admit, type QueueCapacity } from './queue-rules.ts';
+import type { WaitRecorder } from './wait-recorder.ts';
+import {
+  type AdmissionCallback,
+  headTicket,
+  notifyAdmitted,
+  type WaitingRequests,
+} from './waiting-requests.ts';
+
+/**
+ * Makes room for a newcomer, if need be by dropping the oldest waiting request. Requests that were
+ * sent before count towards the bound, but enter without this check and are never dropped: if the
+ * oldest is one of them, the newcomer is dropped. While the gate decides on the head of the queue,
+ * no waiting request is dropped.
+ * @param waitKind the cause of the waits
+ * @returns false: the newcomer was refused, or its owner has ended
+ */
+export function makeRoom(
+  newcomer: Ticket,
+  owner: AdmissionCallback,
+  capacity: QueueCapacity,
+  requests: WaitingRequests,
+  waits: WaitRecorder,
+  loop: DrainLoop,
+  waitKind: GateKind,
+  now: number,
+): boolean {
+  const { bound } = capacity;
+  const queue = requests.first;
+  const drop = (ticket: Ticket, sender: AdmissionCallback) => {
+    capacity.dropped += 1;
+    if (waits.instrumentationOf(sender) !== undefined) ticket.gaveUpAt = waitKind;
+    ticket.refuse(new QueueFullError(bound.maxQueue, waitKind));
+  };
+  while (!owner.gone) {
+    const { length } = requests;
+    if (length < bound.maxQueue) return true;
+    if (loop.isDeciding || admit(queue, bound, newcomer, owner, length) !== 'head-goes') break;
+    const { item, owner: oldest } = queue;
+    if (isTicket(item) && item.attempts > 0) break;
+    let dropped: Ticket | undefined;
+    // Making its ticket calls functions of the user.
+    loop.keepingHeads(() => {
+      dropped = headTicket(queue);
+      if (dropped === undefined) return;
+      queue.shift();
+      oldest.queued -= 1;
+      drop(dropped, oldest);
+    });
+    if (dropped !== undefined) {
+      if (dropped.outcome === undefined) waits.ended(dropped, oldest, false, now);
+      if (!oldest.gone) notifyAdmitted(oldest, dropped);
+    }
+    // The head has left: the next request may need less.
+    loop.drain();
+  }
+  // A newcomer whose owner ended meanwhile was not refused.
+  if (!owner.gone) drop(newcomer, owner);
+  return false;
+}
