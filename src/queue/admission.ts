@@ -77,7 +77,6 @@ export class Admission<C extends Policy = Policy> {
 
   /** Replaces the policy of attempts. */
   setPolicy(policy: C): void {
-    if (this._binding === this._core) this._binding = policy;
     this._core = policy;
   }
 

@@ -68,9 +68,10 @@ export class DeficitRound<Member extends Contender<Member>> {
     else member.turn.join(this.turn);
   }
 
-  /** Removes a member. If it is the spender, it has spent or withdrawn before. */
+  /** Removes a member. */
   leave(member: Member): void {
     const { turn } = member;
+    this.askAgain();
     member.deficit = 0;
     if (turn === this.turn) this.pass(turn);
     if (turn === this.turn) {
@@ -80,7 +81,7 @@ export class DeficitRound<Member extends Contender<Member>> {
     turn.leave();
   }
 
-  /** The member that may spend next. The answer stays until it spends or withdraws. */
+  /** The member that may spend next. The answer stays until it spends, or `askAgain` is called. */
   spender(): Member | undefined {
     while (this._spender === undefined && this.turn !== undefined) this.ask(this.turn);
     return this._spender;
@@ -93,9 +94,9 @@ export class DeficitRound<Member extends Contender<Member>> {
     this._spender = undefined;
   }
 
-  /** The member's next request has left without being sent; the member's turn continues. */
-  withdraw(member: Member): void {
-    if (this._spender === member) this._spender = undefined;
+  /** The cost of a member's next request has changed. The turn continues. */
+  askAgain(): void {
+    this._spender = undefined;
   }
 
   private ask(turn: RingLink<Member>): void {

@@ -141,8 +141,7 @@ export class DrainLoop {
         if (this.deferred !== undefined) this.doDeferred(this.deferred);
         const queue = this.requests.next();
         const wait = queue === undefined ? this.becomesIdle() : this.serve(queue);
-        if (wait === Number.POSITIVE_INFINITY) this.timer.cancel();
-        else if (wait > 0) this.timer.set(wait, this.askedAt);
+        if (wait > 0) this.timer.set(wait, this.askedAt);
         goesOn = (wait === 0 || this.isStale) && !this.isPaused;
       }
     } finally {
@@ -279,7 +278,7 @@ export class DrainLoop {
     if (wait !== 0 && this.isStale) return 0;
     if (wait <= 0) {
       const refusal = wait === REFUSED ? admission.refusal(ticket, now) : ticket.refusal;
-      this.pass(queue, ticket, Number.isNaN(now) ? this.clock.now() : now, refusal);
+      this.pass(queue, ticket, now, refusal);
       return 0;
     }
     ticket.rounds += 1;

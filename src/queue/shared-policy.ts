@@ -72,7 +72,7 @@ export class SharedPolicy {
   /** @internal asked about the head of a gate whose own limits let it pass */
   wait(member: SharedPolicyMember, request: RequestCost, now: number): number {
     const cost = this.costOf(request);
-    if (cost !== member.cost) this.round.withdraw(member);
+    if (cost !== member.cost) this.round.askAgain();
     member.cost = cost;
     if (member.isWaiting || this.round.spender() !== undefined) {
       this.join(member);
@@ -116,12 +116,14 @@ export class SharedPolicy {
     if (!member.isWaiting) return;
     member.isWaiting = false;
     this.waiters.delete(member);
-    this.round.withdraw(member);
     this.round.leave(member);
     this.drain();
   }
 
-  /** Wakes the gates whose turn it is, until one of them has to wait. */
+  /**
+   * Wakes the gates whose turn it is, until one of them has to wait. A gate that ends its turn calls
+   * this again.
+   */
   drain(): void {
     this.changes += 1;
     this.again = true;
@@ -130,10 +132,7 @@ export class SharedPolicy {
     try {
       while (this.again) {
         this.again = false;
-        for (let next = this.round.spender(); next !== undefined; next = this.round.spender()) {
-          next.wake();
-          if (this.round.spender() === next) break;
-        }
+        this.round.spender()?.wake();
       }
     } finally {
       this.draining = false;
@@ -158,7 +157,7 @@ class SharedPolicyMember implements Policy<Charge>, Contender<SharedPolicyMember
   cost = 0;
   /** Whether it takes turns, because a request waits here for the shared limits. */
   isWaiting = false;
-  binding: GateKind = 'backoff';
+  binding: GateKind | undefined = undefined;
   bindingLimit: string | undefined = undefined;
   private readonly shared: SharedPolicy;
   private readonly own: Policy;
@@ -178,7 +177,7 @@ class SharedPolicyMember implements Policy<Charge>, Contender<SharedPolicyMember
   wait(request: RequestCost, now: number): number {
     const ownMs = this.own.wait(request, now);
     if (ownMs !== 0) {
-      this.binding = this.own.binding ?? this.binding;
+      this.binding = this.own.binding;
       this.bindingLimit = this.own.bindingLimit;
       this.refuser = 'own';
       this.shared.leave(this);
@@ -186,7 +185,7 @@ class SharedPolicyMember implements Policy<Charge>, Contender<SharedPolicyMember
     }
     const commonMs = this.shared.wait(this, request, now);
     if (commonMs !== 0) {
-      this.binding = this.shared.binding ?? this.binding;
+      this.binding = this.shared.binding;
       this.bindingLimit = this.shared.bindingLimit;
     }
     this.refuser = 'common';

@@ -85,7 +85,7 @@ class Table {
     const spender = this.#of(key);
     if (spender.costs.length === 0) return;
     spender.costs.shift();
-    this.round.withdraw(spender);
+    this.round.askAgain();
     this.#leaveIfDone(spender);
   }
 
