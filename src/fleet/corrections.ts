@@ -11,11 +11,6 @@ export class Corrections {
   private settled: number[] = [];
   private returned: number[] = [];
 
-  /** Whether an amount is to be returned to the store. */
-  get hasReturns(): boolean {
-    return this.settled.some((amount) => amount < 0) || this.returned.some((amount) => amount > 0);
-  }
-
   /** @param amounts actual costs minus charges, by limit */
   add(amounts: readonly number[]): void {
     addTo(this.settled, amounts);

@@ -90,19 +90,9 @@ class Credits {
 
   /** Takes out the unused amounts that were due before a time. @returns the amounts, by limit */
   takeStale(before: number, places: number): number[] {
-    return this.takeOut(({ untilAt }) => untilAt < before, places);
-  }
-
-  /** Takes out the grants that become usable only after a time. @returns the amounts, by limit */
-  takeReserved(after: number, places: number): number[] {
-    return this.takeOut(({ fromAt }) => fromAt > after, places);
-  }
-
-  private takeOut(isOut: (grant: Grant) => boolean, places: number): number[] {
     const sums = new Array<number>(places).fill(0);
-    this.grants = this.grants.filter((grant) => {
-      if (!isOut(grant)) return true;
-      const { left } = grant;
+    this.grants = this.grants.filter(({ left, untilAt }) => {
+      if (untilAt >= before) return true;
       for (let place = 0; place < places; place += 1) {
         sums[place] = (sums[place] as number) + (left[place] ?? 0);
       }

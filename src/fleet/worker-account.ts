@@ -10,8 +10,6 @@ import type { GrantReply, SharedConfig, Shortage } from './protocol.ts';
 const STALE_MS = 25;
 /** Grants due for longer than this are not used: late use would add to the later refill. */
 const LATEST_MS = 50;
-/** Grants due later than this, in ms, are returned if other returns may let requests go earlier. */
-const RESERVED_LATER_MS = 25;
 
 /**
  * - `together`: the worker uses grants of the store;
@@ -147,12 +145,8 @@ export class WorkerAccount {
    */
   returnUnused(now: number): boolean {
     const { credits } = this.holdings;
-    const places = placesOf(this.config);
-    // Amounts that others return may let the store grant these reservations earlier.
-    const isEarlier = this.corrections.hasReturns;
-    const stale = credits.takeStale(now - STALE_MS, places);
+    const stale = credits.takeStale(now - STALE_MS, placesOf(this.config));
     this.corrections.giveBack(stale);
-    if (isEarlier) this.corrections.giveBack(credits.takeReserved(now + RESERVED_LATER_MS, places));
     return stale.some((amount) => amount > 0);
   }
 

@@ -78,6 +78,49 @@ it('adds one request to a window at most, where large costs differ', async () =>
   );
 });
 
+it('no window sees more than the limit, and most of it is used, where requests use half of their estimates', async () => {
+  const sizes = fc.record({
+    workers: fc.integer({ min: 1, max: 8 }),
+    estimate: fc.constantFrom(4, 10, 20, 40),
+    tookMs: fc.integer({ min: 100, max: 500 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(sizes, async ({ workers: count, estimate, tookMs }) => {
+      const clock = new ManualClock();
+      const store = memoryStore({ clock });
+      const limits = { tokens: { limit: 2_000, windowMs: 10_000, charge: 'settle' as const } };
+      const sent: { at: number; cost: number }[] = [];
+      const used = estimate / 2;
+      for (let worker = 0; worker < count; worker += 1) {
+        const concurrency = 5 * count;
+        const limiter = createLimiter({
+          concurrency,
+          limits,
+          adaptive: false,
+          clock,
+          shared: store,
+        });
+        for (let request = 0; request < 5_000 / used; request += 1) {
+          void limiter.run(
+            async ({ recordTokens }) => {
+              sent.push({ at: clock.now(), cost: used });
+              await new Promise<void>((done) => clock.setTimer(done, tookMs));
+              recordTokens(used);
+            },
+            { tokens: estimate },
+          );
+        }
+      }
+      await clock.advanceAsync(30_000);
+      expect(mostIn(sent, 10_000)).toBeLessThanOrEqual(2_000);
+      const bySlots = (5 * count * used * 10_000) / (tookMs + 75);
+      const perWindow = (sent.length * used) / 3;
+      if (bySlots > 4_000) expect(perWindow).toBeGreaterThan(1_600);
+    }),
+    { numRuns: 12 },
+  );
+});
+
 it('lets every worker send in turn where there are fewer slots than workers', async () => {
   const clock = new ManualClock();
   const store = memoryStore({ clock });
