@@ -100,6 +100,18 @@ export class FleetWorker {
     this.setTimer(now);
   }
 
+  /** An amount of a limit was used without this limiter. */
+  used(name: string, amount: number): void {
+    const now = this.clock.now();
+    const { account } = this;
+    account.charge(
+      account.limits.map((limit) => (limit.name === name ? amount : 0)),
+      now,
+    );
+    this.schedule.hasChanged = true;
+    this.setTimer(now);
+  }
+
   /** Calls the store at once, to report a change. */
   urge(): void {
     this.schedule.hasChanged = true;

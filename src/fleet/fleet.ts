@@ -14,7 +14,7 @@ import { FleetWorker, RESERVED_MS } from './fleet-worker.ts';
 import { FleetLearning } from './learning/fleet-learning.ts';
 import { PlanNews } from './learning/plan-news.ts';
 import type { GrantReply, SharedConfig, WorkerShare } from './protocol.ts';
-import { sharedConfigOf, sharedLimitsOf } from './shared-limits-config.ts';
+import { micro, sharedConfigOf, sharedLimitsOf } from './shared-limits-config.ts';
 import {
   checkStoreSettings,
   type FleetGate,
@@ -113,6 +113,10 @@ class Fleet implements RemoteLimits, FleetHooks {
     this.said = config;
     const isNew = namesLimits || !areEqual(config, said);
     if (isNew && !areEqual(config, worker.account.config)) worker.configure(config);
+  }
+
+  used(tokens: number): void {
+    this.worker?.used('tokens', micro(tokens));
   }
 
   snapshot(): FleetSnapshot | undefined {

@@ -135,6 +135,8 @@ export interface RemoteLimits {
    *   the last configuration of this worker. Default true
    */
   configured(namesLimits?: boolean): void;
+  /** Charges the limit of tokens, if there is one, for requests that were sent without the limiter. */
+  used(tokens: number): void;
   snapshot(): FleetSnapshot | undefined;
   /** The snapshot as gauges, by the keys of their metrics. */
   gauges(): Readonly<Record<string, GaugeValue>>;

@@ -134,7 +134,7 @@ export class WorkerAccount {
   }
 
   /** While the worker goes on alone, only its share is charged. The store never learns of that. */
-  private charge(amounts: readonly number[], now: number): void {
+  charge(amounts: readonly number[], now: number): void {
     if (this.isAlone) this.share?.charge(amounts, now);
     else this.corrections.add(amounts);
   }

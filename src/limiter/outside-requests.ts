@@ -51,5 +51,6 @@ export class OutsideRequests {
     const amount = checkAmount('tokens', tokens);
     const limits = gate.policies.rateLimit?.limits;
     if (limits?.names.includes('tokens')) limits.charge({ tokens: amount }, clock.now());
+    gate.fleet?.used(amount);
   }
 }

@@ -85,6 +85,21 @@ describe('a limit that is charged the real usage', () => {
   });
 });
 
+describe('tokens of requests that were sent without the limiter', () => {
+  it('are charged to the limit of all workers, also before the first call of the store', async () => {
+    const limits = { tokens: { limit: 1_000, windowMs: WINDOW_MS } };
+    const { clock, limiters, sends, send } = fleetOf({ limits }, { limits });
+    for (const limiter of limiters) limiter.recordTokens(300);
+    await send(1_000, { tokens: COST });
+    await clock.advanceAsync(5_000);
+    limiters[0]?.recordSuccess({ tokens: 200 });
+    await clock.advanceAsync(15_000);
+    expect(sends.length * COST).toBeGreaterThan(0.95 * 1_200);
+    expect(sends.length * COST).toBeLessThanOrEqual(1_200);
+    for (const limiter of limiters) limiter.close();
+  });
+});
+
 describe('a limit that only another worker has', () => {
   it('is charged for the tokens and bytes of requests, as they are given', async () => {
     const tokens = { limit: 1_000, windowMs: WINDOW_MS };
