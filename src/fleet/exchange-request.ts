@@ -29,6 +29,8 @@ export class ExchangeRequestBuilder {
   private readonly worker: string;
   private readonly account: WorkerAccount;
   private readonly hooks: Pick<FleetHooks, 'waiting' | 'news'>;
+  /** When the times in the last request began. */
+  private statedAt = 0;
   /** The configuration of the last request. */
   private config: SharedConfig | undefined = undefined;
 
@@ -73,6 +75,7 @@ export class ExchangeRequestBuilder {
     const wantedSlots = Math.max(0, neededSlots - slots.free);
     const wantedBytes = Math.max(0, neededBytes + ahead * meter.bytes - bytes.free);
     this.config = config;
+    this.statedAt = now;
     this.last = {
       protocol: PROTOCOL,
       worker: this.worker,
@@ -104,12 +107,26 @@ export class ExchangeRequestBuilder {
   }
 
   /**
-   * The request of a repeated call. A worker that goes on alone states the most that it may hold
-   * before the reply, not what it held when it made the call.
+   * The request of a repeated call, with what is left of the times in which nothing may be sent. A
+   * worker that goes on alone states the most that it may hold before the reply, not what it held
+   * when it made the call.
    */
-  repeated(request: ExchangeRequest): ExchangeRequest {
-    if (!this.account.isAlone) return request;
-    this.last = { ...request, alone: 1, ...this.account.most };
+  repeated(request: ExchangeRequest, now: number): ExchangeRequest {
+    const { closed, throttled, broken, plan } = request;
+    const { isAlone } = this.account;
+    const isClosed = closed > 0 || throttled > 0 || broken > 0 || (plan?.closed ?? 0) > 0;
+    if (!isAlone && !isClosed) return request;
+    const passed = Math.floor((now - this.statedAt) * 1_000);
+    const left = (time: number) => Math.max(0, time - passed);
+    this.statedAt = now;
+    this.last = {
+      ...request,
+      closed: left(closed),
+      throttled: left(throttled),
+      broken: left(broken),
+      ...(plan !== undefined && { plan: { ...plan, closed: left(plan.closed) } }),
+      ...(isAlone && { alone: 1, ...this.account.most }),
+    };
     return this.last;
   }
 

@@ -43,10 +43,10 @@ export class FleetWorker {
     this.ttlMs = store.ttlMs ?? DEFAULT_TTL_MS;
     const timeoutMs = Math.max(50, this.ttlMs * 0.4);
     this.caller = new StoreCaller(store, clock, timeoutMs, {
-      answered: (reply, sentAt, now) => this.answered(reply, sentAt, now),
+      answered: (reply, ...times) => this.answered(reply, ...times),
       lost: (error, now) => this.lost(error, now),
       back: (awayMs, now) => this.back(awayMs, now),
-      repeated: (request) => this.requests.repeated(request),
+      repeated: (request, now) => this.requests.repeated(request, now),
       called: (tookMs, isAnswered, now) => this.called(tookMs, isAnswered, now),
       isAwaited: () => this.hooks.waiting() > 0,
     });
@@ -187,7 +187,7 @@ export class FleetWorker {
     this.caller.call(request);
   }
 
-  private answered(reply: ExchangeReply, sentAt: number, now: number): void {
+  private answered(reply: ExchangeReply, sentAt: number, now: number, repeatedMs: number): void {
     if (reply.status === 'protocol') {
       this.refusal = new StoreProtocolError(PROTOCOL, reply.protocol);
       this.hooks.changed();
@@ -203,7 +203,11 @@ export class FleetWorker {
     }
     // A worker without slots lets its lease end while it is idle, and loses nothing by that.
     const hadNothing = reply.lost === 1 && this.account.last?.slots === 0;
-    this.granted(hadNothing ? { ...reply, lost: 0 } : reply, sentAt, now);
+    this.granted(
+      { ...reply, ...leftOf(reply, repeatedMs), ...(hadNothing && { lost: 0 }) },
+      sentAt,
+      now,
+    );
     if (this.caller.isBusy) return;
     const { slots, credits } = this.account.holdings;
     // Slots and grants that were requested ahead are returned soon if they are not used.
@@ -286,6 +290,20 @@ export class FleetWorker {
 /** The reply to a call with older limits, without its rate grants. Slots and plan still count. */
 function withoutRates({ config: _, ...reply }: GrantReply): GrantReply {
   return { ...reply, count: 0, amounts: [] };
+}
+
+/**
+ * What is left of the times in which nothing may be sent, if the reply was made as the call was
+ * first made. If it was made later it is longer, which the next reply says: this one grants nothing.
+ */
+function leftOf({ closed, held, throttled, broken }: GrantReply, passedMs: number) {
+  const left = (time: number) => Math.max(0, time - passedMs * 1_000);
+  return {
+    closed: left(closed),
+    held: left(held),
+    throttled: left(throttled),
+    broken: left(broken),
+  };
 }
 
 /** Whether the plan has a learned rate that the plan before it did not have. */

@@ -23,17 +23,21 @@ const STOOD_STILL_MS = 100;
 
 /** Is called with the results of calls. */
 export interface CallListener {
-  /** @param sentAt when the call was sent; the store made its reply after that */
-  answered(reply: ExchangeReply, sentAt: number, now: number): void;
+  /**
+   * @param sentAt when the call was sent; the store made its reply after that
+   * @param repeatedMs how long before that the call was first made; it may have been answered then
+   */
+  answered(reply: ExchangeReply, sentAt: number, now: number, repeatedMs: number): void;
   lost(error: Error, now: number): void;
   back(awayMs: number, now: number): void;
   /** One attempt of a call has ended: it was answered, has failed or was too slow. */
   called(tookMs: number, isAnswered: boolean, now: number): void;
   /**
    * Called before a call is repeated, with its request.
+   * @param now the time of the clock
    * @returns the request to send: the same one, or one that says what the worker holds now
    */
-  repeated(request: ExchangeRequest): ExchangeRequest;
+  repeated(request: ExchangeRequest, now: number): ExchangeRequest;
   /** Whether requests wait for the answer, so that the process must stay up. */
   isAwaited(): boolean;
 }
@@ -62,7 +66,8 @@ export class StoreCaller {
   private failed = 0;
   /** The failures among `failed` that were timeouts. */
   private late = 0;
-  /** When the last attempt began. */
+  /** When the last call was made, and when its last attempt began. */
+  private calledAt = 0;
   private triedAt = 0;
   private lostAt: number | undefined = undefined;
   /** The timer of the next repetition, or of the timeout. */
@@ -104,6 +109,7 @@ export class StoreCaller {
   private attempt(request: ExchangeRequest): void {
     const sentAt = this.clock.now();
     this.triedAt = sentAt;
+    if (this.failed === 0) this.calledAt = sentAt;
     let reply!: ExchangeReply | Promise<ExchangeReply>;
     try {
       // A call serves all requests, and its timer may have been set by any of them: spans of the
@@ -157,7 +163,7 @@ export class StoreCaller {
     this.lostAt = undefined;
     if (this.isClosed) return;
     if (lostAt !== undefined) this.listener.back(now - lostAt, now);
-    this.listener.answered(reply, sentAt, now);
+    this.listener.answered(reply, sentAt, now, sentAt - this.calledAt);
   }
 
   private fail(request: ExchangeRequest, error: unknown, isLate: boolean): void {
@@ -179,7 +185,7 @@ export class StoreCaller {
     this.timer?.cancel();
     this.timer = this.clock.setTimer(
       () => {
-        this.pending = this.listener.repeated(request);
+        this.pending = this.listener.repeated(request, this.clock.now());
         this.attempt(this.pending);
       },
       delayMs,

@@ -247,3 +247,35 @@ it('workers that go on alone have no more in flight than all may, as they begin,
     { numRuns: runs(20), examples },
   );
 });
+
+it.each([
+  ['calls fail', 'cut', 'pause'],
+  ['answers are lost', 'deaf', 'pause'],
+  ['calls fail, and it goes on alone', 'cut', 'share'],
+] as const)(
+  'a backoff ends in time for all workers where %s meanwhile',
+  async (_, way, onStoreLoss) => {
+    const clock = new ManualClock();
+    const store = memoryStore({ clock, onStoreLoss });
+    const options = { concurrency: 10, backoff: { reopen: 'all' } } as const;
+    const workers = [0, 1].map(() => new Worker(store, clock, options)) as [Worker, Worker];
+    const [one, other] = workers;
+    for (const worker of workers) worker.send(1, 10);
+    await clock.advanceAsync(1_000);
+    const sent: number[] = [];
+    void one.limiter.run(async () => {
+      sent.push(clock.now());
+      if (sent.length > 1) return;
+      one.way = way;
+      throw Object.assign(new Error('busy'), { status: 429, headers: { 'retry-after': '10' } });
+    });
+    await clock.advanceAsync(8_000);
+    one.way = 'open';
+    await clock.advanceAsync(1_000);
+    other.send(1, 10);
+    await clock.advanceAsync(20_000);
+    expect(sent).toEqual([1_000, expect.closeTo(11_000, -2)]);
+    expect(other.sends.at(-1)?.at).toBeCloseTo(11_000, -2);
+    for (const { limiter } of workers) limiter.close();
+  },
+);
