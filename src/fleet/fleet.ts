@@ -27,6 +27,7 @@ import {
 
 /** Times that differ by at most this, in ms, count as equal: rounding, or the way to the store. */
 const SAME_MS = 20;
+const NEVER = Number.NEGATIVE_INFINITY;
 
 /**
  * The code with which limiters and streams share through a store, for a {@link SharedStore} of your
@@ -53,9 +54,9 @@ class Fleet implements RemoteLimits, FleetHooks {
   /** The last configuration of this worker; the fleet may have adopted another one since. */
   private said: SharedConfig | undefined = undefined;
   /** The ends of backoff, throttled mode and open circuit that the store knows, by our clock. */
-  private closedTold = Number.NEGATIVE_INFINITY;
-  private throttledTold = Number.NEGATIVE_INFINITY;
-  private brokenTold = Number.NEGATIVE_INFINITY;
+  private closedTold = NEVER;
+  private throttledTold = NEVER;
+  private brokenTold = NEVER;
   private unwatch: () => void = () => {};
   /** Undefined: the rate does not adapt. */
   private learning: FleetLearning | undefined = undefined;
@@ -172,6 +173,7 @@ class Fleet implements RemoteLimits, FleetHooks {
 
   answered(reply: GrantReply, hasForgotten: boolean, now: number, sentAt: number): void {
     this.learned(reply, now, sentAt);
+    if (hasForgotten) this.closedTold = this.throttledTold = this.brokenTold = NEVER;
     const { feedback } = this.gate as FleetGate;
     const { policy } = feedback.gate;
     const closedMs = reply.closed / 1_000;
@@ -231,9 +233,9 @@ class Fleet implements RemoteLimits, FleetHooks {
   /** When the open circuit breaker lets a probe be sent; -Infinity: it is not open. */
   private brokenUntil(now: number): number {
     const { circuitBreaker } = (this.gate as FleetGate).policies;
-    if (circuitBreaker?.snapshot(now).state !== 'open') return Number.NEGATIVE_INFINITY;
+    if (circuitBreaker?.snapshot(now).state !== 'open') return NEVER;
     const at = circuitBreaker.nextChangeAt;
-    return at === Number.POSITIVE_INFINITY ? Number.NEGATIVE_INFINITY : at;
+    return at === Number.POSITIVE_INFINITY ? NEVER : at;
   }
 }
 

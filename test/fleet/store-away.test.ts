@@ -279,3 +279,27 @@ it.each([
     for (const { limiter } of workers) limiter.close();
   },
 );
+
+it.each([
+  ['a backoff', 429],
+  ['an open circuit', 500],
+])('%s holds for a worker that joins after the store has lost its data', async (_, status) => {
+  const clock = new ManualClock();
+  let store = memoryStore({ clock });
+  const shared = { ...store, exchange: (request: ExchangeRequest) => store.exchange(request) };
+  const circuitBreaker = { consecutiveFailures: 1, openMs: 20_000, onOpen: 'wait' } as const;
+  const options = { backoff: { reopen: 'all' }, circuitBreaker } as const;
+  const first = new Worker(shared, clock, options);
+  const lease = await first.limiter.acquire();
+  const headers = { 'retry-after': '20' };
+  lease.release('failed', Object.assign(new Error('no'), { status, headers }));
+  await clock.advanceAsync(3_000);
+  store = memoryStore({ clock });
+  first.send(1, 10);
+  await clock.advanceAsync(3_000);
+  const joined = new Worker(shared, clock, options);
+  joined.send(1, 10);
+  await clock.advanceAsync(30_000);
+  expect(joined.sends.map(({ at }) => at)).toEqual([expect.closeTo(20_000, -2)]);
+  for (const { limiter } of [first, joined]) limiter.close();
+});
