@@ -151,8 +151,10 @@ class Fleet implements RemoteLimits, FleetHooks {
     this.worker?.close();
   }
 
+  /** A paused worker asks for nothing, so that the others get its share. */
   waiting(): number {
-    return this.gate?.gate.waiting ?? 0;
+    const { waiting = 0, isPaused } = this.gate?.gate ?? {};
+    return isPaused === true ? 0 : waiting;
   }
 
   news(now: number): FleetNews {

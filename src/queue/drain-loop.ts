@@ -47,7 +47,7 @@ export class DrainLoop {
   /** The time at which the policies were asked. */
   private askedAt = UNREAD;
   /** Whether the gate is paused. A decision that is being made ends first. */
-  private isPaused = false;
+  isPaused = false;
   /** Work that must run after the present decision; undefined if there is none. */
   private deferred: (() => void)[] | undefined = undefined;
 

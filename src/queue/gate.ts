@@ -75,6 +75,10 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     return this.requests.length;
   }
 
+  get isPaused(): boolean {
+    return this.loop.isPaused;
+  }
+
   /** How many requests wait, by cause. */
   get waitingByKind(): readonly (readonly [gate: GateKind, requests: number])[] {
     const { first, retries } = this.requests;

@@ -49,6 +49,27 @@ describe('workers that share a store', () => {
     expect(first.inFlight).toBe(40);
   });
 
+  it('get the share of one that is paused, which takes it back as it goes on', async () => {
+    const clock = new ManualClock();
+    const store = memoryStore({ clock });
+    const [one, other] = [0, 1].map(() => new Worker(store, clock, { concurrency: 4 })) as [
+      Worker,
+      Worker,
+    ];
+    for (const worker of [one, other]) worker.send(10_000, 100);
+    await clock.advanceAsync(1_000);
+    one.limiter.pause();
+    await clock.advanceAsync(1_000);
+    expect([one.inFlight, other.inFlight]).toEqual([0, 4]);
+    const { calls } = one;
+    await clock.advanceAsync(10_000);
+    expect(one.calls - calls).toBeLessThan(10);
+    one.limiter.resume();
+    await clock.advanceAsync(1_000);
+    expect([one.inFlight, other.inFlight]).toEqual([2, 2]);
+    for (const { limiter } of [one, other]) limiter.close();
+  });
+
   it('give a newcomer its share of slots that one worker had alone', async () => {
     const { clock, workers } = fleet(2, { concurrency: 20 });
     const [first, second] = workers as [Worker, Worker];
