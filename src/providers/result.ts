@@ -1,6 +1,15 @@
 import type { ReportedLimit, Verdict } from '../model/feedback.ts';
 import { reportedLimits } from './classify.ts';
-import { isList, isLiveStream, isResponse, isShape, isStatus, read, readNumber } from './shape.ts';
+import {
+  isAnyResponse,
+  isList,
+  isLiveStream,
+  isResponse,
+  isShape,
+  isStatus,
+  read,
+  readNumber,
+} from './shape.ts';
 
 /**
  * The headers of the response in a successful result: a `Response`, a result of axios, of
@@ -66,7 +75,7 @@ const RESULT_KEYS = [
 export function errorIn(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || isResponse(value)) return undefined;
   const error = errorOfBody(value);
-  if (error !== undefined || headersIn(value) === undefined) return error;
+  if (error !== undefined || headersIn(value) === undefined || isAnyResponse(value)) return error;
   return isRefusal(value) ? value : errorOfBody(read(value, 'data') ?? read(value, 'body'));
 }
 

@@ -208,7 +208,9 @@ export class Tracing implements Instrumentation {
   #begin(ticket: Ticket): Note | undefined {
     const arrival = this.#carrier.of(ticket);
     if (isUnsampled(arrival)) return undefined;
-    const arrivedAt = Date.now() - Math.max(0, ticket.ageMs);
+    // The age is read first: a pause between the two must not date the arrival before the caller.
+    const ageMs = Math.max(0, ticket.ageMs);
+    const arrivedAt = Date.now() - ageMs;
     const mode = this.#modes.get(ticket) ?? 'normal';
     // Samplers see only these attributes. Others are added if the span is recorded.
     const attributes = { [ATTRIBUTES.name]: this.#name, [ATTRIBUTES.mode]: mode };

@@ -1,6 +1,6 @@
 import { ManualClock } from 'headgate/simulator';
 import { from, NEVER } from 'rxjs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLimiter, QueueFullError, throttle, version } from '../../../src/index.ts';
 import { parentOf, type Sdk, startSdk } from '../../telemetry/sdk.ts';
 
@@ -258,5 +258,25 @@ describe('spans', () => {
     await createLimiter({ clock }).run(() => 1);
     const [span] = sdk.finished('headgate.request');
     expect(span?.instrumentationScope).toMatchObject({ name: 'headgate', version });
+  });
+
+  it('do not start before the request arrived if the process pauses while they are made', async () => {
+    let now = 1_000_000;
+    const pausing = Object.assign(new ManualClock(), { now: () => now });
+    const limiter = createLimiter({ clock: pausing });
+    const arrivedAt = now;
+    // The process pauses after each reading of the wall clock.
+    const wall = vi.spyOn(Date, 'now').mockImplementation(() => {
+      now += 50;
+      return now - 50;
+    });
+    try {
+      await limiter.run(async () => {});
+    } finally {
+      wall.mockRestore();
+    }
+    const span = sdk.finished().find(({ name }) => name === 'headgate.request');
+    const [seconds = 0, nanos = 0] = span?.startTime ?? [];
+    expect(seconds * 1e3 + nanos / 1e6).toBeGreaterThanOrEqual(arrivedAt);
   });
 });
