@@ -50,12 +50,13 @@ export abstract class AttemptPacer extends LearnerParts {
   take(estimate: number, now: number, hasRoom = true): Sending {
     const { demand, rates } = this;
     const { requests } = rates;
-    const { isClosed } = this.closed;
-    if (!isClosed) demand.endWait(this.intervalMs, now);
+    demand.endWait(this.intervalMs, now);
     const { isPaced, hasWaited } = demand;
     const stepMs = 1 / requests.perMs;
     // While the provider is closed, `lateMs` says how long nothing was asked.
-    const idleMs = isClosed ? 0 : demand.idleMs(requests.freeAt, stepMs, this.intervalMs, now);
+    const idleMs = this.closed.isClosed
+      ? 0
+      : demand.idleMs(requests.freeAt, stepMs, this.intervalMs, now);
     // If a named wait held requests back, there may have been demand.
     const isPause = hasRoom && this.closed.named.until <= demand.lastSentAt;
     if (isPause && idleMs > 0) rates.resumed(now);

@@ -59,4 +59,20 @@ describe('time without demand', () => {
   it('is not the time in which a request waits for a result', () => {
     expect(idleAt(60_100, Number.POSITIVE_INFINITY)).toBe(0);
   });
+
+  it('is known of a request that has not waited, whatever the one before waited for', () => {
+    const demand = demanding();
+    demand.waitsUntil = Number.POSITIVE_INFINITY;
+    demand.add(0);
+    expect(demand.idleMs(0, STEP_MS, INTERVAL_MS, 60_000)).toBe(60_000);
+  });
+
+  it('makes the next request new demand, which has not waited for the pace', () => {
+    const demand = demanding();
+    Object.assign(demand, { isPaced: true, hasWaited: true, isHeld: true, waitsUntil: 100 });
+    demand.endWait(INTERVAL_MS, 4_100);
+    expect(demand).toMatchObject({ isPaced: true, hasWaited: true, isHeld: true });
+    demand.endWait(INTERVAL_MS, 4_101);
+    expect(demand).toMatchObject({ isPaced: false, hasWaited: false, isHeld: false });
+  });
 });

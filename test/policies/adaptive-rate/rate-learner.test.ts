@@ -65,15 +65,18 @@ describe('a learner of the rate', () => {
   });
 
   // Requests that find the named wait too long fail, and nobody asks until it is over.
-  it('takes a named wait in which no request waits for a time in which the provider is closed', () => {
+  it.each([
+    ['at its end', 10],
+    ['long after its end', 30_000],
+  ])('measures a named wait as closed if requests come back only %s', (_when, lateMs) => {
     const player = playing();
     const { learner } = player;
     const windowMs = 60_000;
-    for (const [index, limit] of [50, 40, 40].entries()) {
-      const endAt = (index + 1) * windowMs;
+    for (const limit of [50, 40, 40]) {
+      const endAt = player.now + windowMs;
       for (let n = 0; n < limit; n += 1) player.accepted(1);
       player.rejected(1, { ...TOO_MANY, retryAfterMs: endAt - player.now });
-      player.now = endAt + 10;
+      player.now = endAt + lateMs;
     }
     player.accepted(1);
     expect(learner.measuredPerSecond).toBeCloseTo(40 / 60, 1);
