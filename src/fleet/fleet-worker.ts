@@ -3,6 +3,7 @@ import { CallSchedule } from './call-schedule.ts';
 import { ExchangeRequestBuilder } from './exchange-request.ts';
 import type { FleetHooks, FleetRequest, FleetSnapshot } from './fleet-hooks.ts';
 import { fleetSnapshot } from './fleet-reports.ts';
+import { isNewlyPaced, leftOf, withoutRates } from './grant-replies.ts';
 import { type ExchangeReply, type GrantReply, PROTOCOL, type SharedConfig } from './protocol.ts';
 import { DEFAULT_TTL_MS, type StoreCalls, StoreProtocolError } from './shared-store.ts';
 import { StoreCaller } from './store-caller.ts';
@@ -102,12 +103,11 @@ export class FleetWorker {
 
   /** An amount of a limit was used without this limiter. */
   used(name: string, amount: number): void {
-    const now = this.clock.now();
     const { account } = this;
-    account.charge(
-      account.limits.map((limit) => (limit.name === name ? amount : 0)),
-      now,
-    );
+    const amounts = account.limits.map((limit) => (limit.name === name ? amount : 0));
+    if (amounts.every((each) => each === 0)) return;
+    const now = this.clock.now();
+    account.charge(amounts, now);
     this.schedule.hasChanged = true;
     this.setTimer(now);
   }
@@ -285,33 +285,4 @@ export class FleetWorker {
     this.account.comeBack();
     this.hooks.back(awayMs, now);
   }
-}
-
-/** The reply to a call with older limits, without its rate grants. Slots and plan still count. */
-function withoutRates({ config: _, ...reply }: GrantReply): GrantReply {
-  return { ...reply, count: 0, amounts: [] };
-}
-
-/**
- * What is left of the times in which nothing may be sent, if the reply was made as the call was
- * first made. If it was made later it is longer, which the next reply says: this one grants nothing.
- */
-function leftOf({ closed, held, throttled, broken }: GrantReply, passedMs: number) {
-  const left = (time: number) => Math.max(0, time - passedMs * 1_000);
-  return {
-    closed: left(closed),
-    held: left(held),
-    throttled: left(throttled),
-    broken: left(broken),
-  };
-}
-
-/** Whether the plan has a learned rate that the plan before it did not have. */
-function isNewlyPaced(before: GrantReply | undefined, { plan }: GrantReply): boolean {
-  const { requestsPerHour = 0, tokensPerHour = 0 } = before?.plan ?? {};
-  if (plan === undefined) return false;
-  return (
-    (requestsPerHour === 0 && plan.requestsPerHour > 0) ||
-    (tokensPerHour === 0 && plan.tokensPerHour > 0)
-  );
 }

@@ -82,7 +82,7 @@ function modeHint({ throttledForMs, rate: adaptive }: GateState): string {
   return `The provider turned a request away ${duration(ago)} ago.`;
 }
 
-/** The same, where it is a limit that all keys of a group share. */
+/** The cause of a wait, where it is a limit that all keys of a group share. */
 const SHARED_REASONS: Readonly<Partial<Record<Gate, string>>> = {
   concurrency: 'all slots that the keys of its group share are taken',
   byteBudget: 'the bytes that the keys of its group share are in flight',

@@ -6,7 +6,10 @@ import type { Style } from './text.ts';
 
 const LIVE_MS = 120;
 const PLAIN_MS = 5_000;
-/** A write to a terminal stops the run until it is taken. So a slow one gets few frames. */
+/**
+ * The time between two frames is at least this multiple of the time that writing one took: the run
+ * stands still until the terminal has taken it.
+ */
 const REST = 20;
 const DEFAULT_COLUMNS = 80;
 const HIDE_CURSOR = '\u001b[?25l';

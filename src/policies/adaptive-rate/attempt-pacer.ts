@@ -48,15 +48,15 @@ export abstract class AttemptPacer extends LearnerParts {
    * @param hasRoom whether more could be in flight, so that only the demand bounds what is sent
    */
   take(estimate: number, now: number, hasRoom = true): Sending {
-    const { demand, rates } = this;
+    const { demand, intervalMs, rates } = this;
     const { requests } = rates;
-    demand.endWait(this.intervalMs, now);
+    demand.endWait(intervalMs, now);
     const { isPaced, hasWaited } = demand;
     const stepMs = 1 / requests.perMs;
     // While the provider is closed, `lateMs` says how long nothing was asked.
     const idleMs = this.closed.isClosed
       ? 0
-      : demand.idleMs(requests.freeAt, stepMs, this.intervalMs, now);
+      : demand.idleMs(requests.freeAt, stepMs, intervalMs, now);
     // If a named wait held requests back, there may have been demand.
     const isPause = hasRoom && this.closed.named.until <= demand.lastSentAt;
     if (isPause && idleMs > 0) rates.resumed(now);

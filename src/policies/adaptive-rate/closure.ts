@@ -34,7 +34,7 @@ export class Closure implements CountedOpen {
   reopenedAt: number | undefined = undefined;
   /**
    * How much later than planned the first attempt after the last rejected one was sent, in ms. The
-   * provider may have been open in this time: a busy process could not ask.
+   * provider may have been open in this time: nothing asked it.
    */
   lateMs = 0;
   private hasAccepted = false;

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { expect, it, vi } from 'vitest';
+import { expect, it, type TestContext, vi } from 'vitest';
 import { ResultFile } from '../../../src/batch/ledger/result-file.ts';
 import { batchRig } from '../rig.ts';
 
@@ -24,7 +24,8 @@ it('that cannot be written ends a run with exit code 2 before anything is sent',
   await expect(opened).rejects.toMatchObject({ exitCode: 2, message: /cannot write/ });
 });
 
-it('reports a failed write, and later writes the whole line', async (test) => {
+/** A file of results with its errors, and the prototype of all file handles. */
+async function watchedFile(test: TestContext) {
   const rig = await batchRig(test);
   const file = await ResultFile.open(rig.path('out'), 0, false);
   const errors: string[] = [];
@@ -32,6 +33,11 @@ it('reports a failed write, and later writes the whole line', async (test) => {
   const handle = await open(rig.path('other'), 'w');
   const prototype = Object.getPrototypeOf(handle);
   await handle.close();
+  return { rig, file, errors, prototype };
+}
+
+it('reports a failed write, and later writes the whole line', async (test) => {
+  const { rig, file, errors, prototype } = await watchedFile(test);
   const { write } = prototype;
   const full = Object.assign(new Error('no space'), { code: 'ENOSPC' });
   // Half of the line gets to the disk, and then it is full.
@@ -88,13 +94,7 @@ for (const [code, count] of [
   ['ERR_ACCESS_DENIED', 0],
 ] as const) {
   it(`reports ${count} errors where a sync fails with ${code}`, async (test) => {
-    const rig = await batchRig(test);
-    const file = await ResultFile.open(rig.path('out'), 0, false);
-    const errors: string[] = [];
-    file.onError = ({ message }) => errors.push(message);
-    const handle = await open(rig.path('other'), 'w');
-    const prototype = Object.getPrototypeOf(handle);
-    await handle.close();
+    const { rig, file, errors, prototype } = await watchedFile(test);
     const refusal = Object.assign(new Error('no sync'), { code });
     const spy = vi.spyOn(prototype, 'datasync').mockRejectedValue(refusal);
     test.onTestFinished(() => spy.mockRestore());
