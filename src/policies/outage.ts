@@ -7,6 +7,14 @@ const FAILURES_IN_ROW = 3;
 const FIRST_PROBE_MS = 500;
 const LONGEST_PROBE_MS = 8_000;
 
+/**
+ * After this number of outages that were none, the server closes connections to reject requests:
+ * one may be a restart that lets the requests in flight finish.
+ */
+const FALSE_OUTAGES = 2;
+/** That is forgotten after a minute without such a rejection, or without an answer. */
+const FORGOTTEN_MS = 60_000;
+
 /** The outage at one moment. Times in ms. */
 export interface OutageSnapshot {
   /** Since its beginning. */
@@ -29,6 +37,12 @@ export class Outage {
   #probeAt = Number.NEGATIVE_INFINITY;
   #endsAt = Number.POSITIVE_INFINITY;
   #lastFailedAt = Number.NEGATIVE_INFINITY;
+  /** When the first connection failed since the last answer. */
+  #rowAt = Number.NEGATIVE_INFINITY;
+  /** Attempts of a lower epoch were sent before the outage began. */
+  #beganIn = Number.NEGATIVE_INFINITY;
+  /** Outages that the first probe, or an answer to an attempt from before, has ended. */
+  #falseOutages = 0;
   /** Answers to attempts of a lower epoch are older than the first refused connection. */
   #refusedIn = Number.NEGATIVE_INFINITY;
 
@@ -66,10 +80,24 @@ export class Outage {
     this.#refusedIn = epoch;
   }
 
+  /** An outage has begun. @param epoch the epoch of attempts that are sent from now on */
+  began(epoch: number): void {
+    this.#beganIn = epoch;
+  }
+
+  /**
+   * Whether the server closes connections to reject requests, while it answers others: its
+   * outages were none. A server whose limit counts connections or requests may do so.
+   */
+  isRejection(now: number): boolean {
+    const since = this.isDoubted ? this.#rowAt : this.#lastFailedAt;
+    if (now - since > FORGOTTEN_MS) this.#falseOutages = 0;
+    return this.#falseOutages >= FALSE_OUTAGES && !this.isRefused;
+  }
+
   /** A connection failed. @returns whether an outage begins */
   failed(now: number): boolean {
-    this.#inRow += 1;
-    this.#lastFailedAt = now;
+    this.#count(now);
     if (!this.isOn) {
       if (this.#inRow < FAILURES_IN_ROW) return false;
       this.#startedAt = now;
@@ -85,11 +113,23 @@ export class Outage {
     return false;
   }
 
+  /** The server rejected a request by closing its connection. */
+  rejected(now: number): void {
+    this.#count(now);
+  }
+
+  #count(now: number): void {
+    if (this.#inRow === 0) this.#rowAt = now;
+    this.#inRow += 1;
+    this.#lastFailedAt = now;
+  }
+
   /**
    * An attempt of `epoch` was answered. @returns whether that proves that the provider is reached
    */
   answered(epoch: number): boolean {
     if (epoch < this.#refusedIn) return false;
+    if (this.isOn && (epoch < this.#beganIn || this.#failedProbes === 0)) this.#falseOutages += 1;
     this.#inRow = 0;
     this.#startedAt = Number.NaN;
     this.#probeAt = Number.NEGATIVE_INFINITY;

@@ -5,6 +5,8 @@ import type { Random } from '../util/clock.ts';
 export const DEFAULT_FAILED_ATTEMPTS = 3;
 /** Attempts for a request whose connections fail while the provider answers others. */
 const UNREACHED_ATTEMPTS = 3;
+/** The same where the server closes connections to reject requests. */
+const CLOSED_ATTEMPTS = 20;
 /** Bounds an attempt, its body included: 10 minutes, as the SDKs of OpenAI and Anthropic do. */
 export const DEFAULT_ATTEMPT_TIMEOUT_MS = 600_000;
 /** The greatest delay before the second attempt. It doubles for each further one. */
@@ -118,7 +120,8 @@ export class RetryPolicy {
     if (!again) return undefined;
     // The backoff gate holds all requests back, so this request needs no additional delay.
     if (verdict.kind === 'throttled' || isOut) return 0;
-    if (verdict.connection !== undefined && unreached >= UNREACHED_ATTEMPTS) return undefined;
+    const mostUnreached = verdict.kind === 'failed' ? UNREACHED_ATTEMPTS : CLOSED_ATTEMPTS;
+    if (verdict.connection !== undefined && unreached >= mostUnreached) return undefined;
     if (verdict.kind === 'overloaded' && this.isPaced) {
       return Math.max(RETRY_MIN_MS, random() * RETRY_BASE_MS);
     }

@@ -3,7 +3,7 @@ import {
   QuotaExhaustedError,
   RetryAfterTooLongError,
 } from '../model/errors.ts';
-import type { ConnectionFailure, Feedback, Mode } from '../model/feedback.ts';
+import type { ConnectionFailure, Feedback, Mode, Verdict } from '../model/feedback.ts';
 import type { Backoff, OnLongWait, SuspensionReason } from '../policies/backoff.ts';
 import { LARGE_REQUEST_BYTES } from '../policies/backoff-policy.ts';
 import { measure } from '../policies/policies.ts';
@@ -94,14 +94,26 @@ export class ProviderState {
     const policy = this.#policy;
     const epoch = feedback.epoch ?? policy.epoch;
     const retryAfterMs = positive(feedback.retryAfterMs);
-    if (feedback.connection !== undefined) this.#unreachable(feedback.connection, cause);
-    else if (isAnswer(feedback)) this.reached(epoch);
+    const { connection } = feedback;
+    if (connection !== undefined) {
+      if (feedback.kind === 'failed') this.#unreachable(connection, cause);
+    } else if (isAnswer(feedback)) this.reached(epoch);
     if (feedback.kind === 'ok') policy.accept(epoch, this.#clock.now());
     else if (this.#isLong(feedback, retryAfterMs)) {
       this.#suspend(feedback, retryAfterMs, epoch, cause);
     } else if ((retryAfterMs ?? 0) >= sender.leastClosureMs && closes(feedback, retryAfterMs)) {
       this.#close(feedback, retryAfterMs, epoch, { sender });
     } else if (feedback.kind === 'throttled') this.slowDown();
+  }
+
+  /** The meaning of a failed connection, if the server closes connections to reject requests. */
+  understand(verdict: Verdict): Verdict {
+    const { outage } = this.#policy;
+    if (verdict.connection !== 'broken' || verdict.kind !== 'failed') return verdict;
+    const now = this.#clock.now();
+    if (!outage.isRejection(now)) return verdict;
+    outage.rejected(now);
+    return { ...verdict, kind: 'overloaded' };
   }
 
   /** Whether a quota is used up whose end is known and waited for. */

@@ -154,7 +154,7 @@ export class RequestExecution<T, R>
   rejected(error: unknown, reported: Verdict, isAnswer: boolean): boolean {
     const { ticket } = this;
     const { feedback, answers, tap } = this.dispatch;
-    const verdict = answers.understand(reported);
+    const verdict = answers.understand(feedback.provider.understand(reported));
     ticket.verdict = verdict;
     this.endAttempt('waiting', verdict.kind, error);
     const { bytes, epoch } = ticket;

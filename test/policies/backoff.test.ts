@@ -202,6 +202,13 @@ describe('an outage', () => {
     ]);
   });
 
+  it('is one epoch, however many connections are reset, and any answer ends it', () => {
+    const backoff = new Backoff('probe', 10_000, OUTAGE_MS);
+    for (let n = 0; n < 5; n += 1) backoff.unreachable(false, NOW + n);
+    expect(backoff.epoch).toBe(1);
+    expect([backoff.reached(0), backoff.hasOutage]).toEqual([true, false]);
+  });
+
   it('bounds no wait of a backoff that comes after it', () => {
     const backoff = out();
     backoff.reached(backoff.epoch);

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Outage, Probes } from '../../src/policies/outage.ts';
 
 it('lets another probe go as soon as the one in flight has ended', () => {
@@ -69,4 +69,49 @@ it('lets requests wait anew if it ended more than 8 s ago, and nothing was sent 
   outage.failed(68_000);
   expect(outage.leftMs(76_000)).toBe(-16_000);
   expect(outage.leftMs(76_001)).toBe(60_000);
+});
+
+describe('connections that a server closes to reject requests', () => {
+  /** An outage of resets, which an answer to an attempt of this epoch ends. */
+  function resets(outage: Outage, at: number, { failedProbes = 0, answered = 1 } = {}): void {
+    begun(at, outage);
+    outage.began(1);
+    for (let n = 0; n < failedProbes; n += 1) outage.failed(outage.probeAt);
+    outage.answered(answered);
+  }
+
+  it('are known after two outages that the first probe has ended', () => {
+    const outage = new Outage(60_000);
+    resets(outage, 0);
+    expect(outage.isRejection(1_000)).toBe(false);
+    resets(outage, 1_000);
+    expect(outage.isRejection(2_000)).toBe(true);
+  });
+
+  it('are known after two outages that an answer to an attempt from before has ended', () => {
+    const outage = new Outage(60_000);
+    for (const at of [0, 5_000]) resets(outage, at, { failedProbes: 2, answered: 0 });
+    expect(outage.isRejection(8_000)).toBe(true);
+  });
+
+  it('are not assumed after outages in which probes failed, or a connection was refused', () => {
+    const outage = new Outage(60_000);
+    for (const at of [0, 5_000, 10_000]) resets(outage, at, { failedProbes: 1 });
+    expect(outage.isRejection(15_000)).toBe(false);
+    const closed = new Outage(60_000);
+    for (const at of [0, 1_000]) resets(closed, at);
+    closed.refused(2);
+    expect(closed.isRejection(2_000)).toBe(false);
+  });
+
+  it('are forgotten after a minute without one, or without an answer', () => {
+    const quiet = new Outage(60_000);
+    for (const at of [0, 1_000]) resets(quiet, at);
+    expect([quiet.isRejection(61_000), quiet.isRejection(61_001)]).toEqual([true, false]);
+    expect(quiet.isRejection(61_001)).toBe(false);
+    const silent = new Outage(60_000);
+    for (const at of [0, 1_000]) resets(silent, at);
+    for (let at = 2_000; at <= 62_000; at += 10_000) silent.rejected(at);
+    expect([silent.isRejection(62_000), silent.isRejection(62_001)]).toEqual([true, false]);
+  });
 });
