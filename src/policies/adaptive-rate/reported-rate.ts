@@ -45,6 +45,12 @@ export class ReportedRate {
   readonly #fill = new FillMeter();
   #report: Report | undefined = undefined;
   #roundedMs = ROUNDED_MS;
+  /**
+   * The longest reported reset, and whether it is within the rounding: then the resets show
+   * nothing, as those of a window of a second that are whole seconds.
+   */
+  #longestMs = 0;
+  #isVague = false;
   readonly #share = new DriftingRate();
   /** The refill rate that the last report promises, per ms. */
   #promisedPerMs = 0;
@@ -74,9 +80,14 @@ export class ReportedRate {
     const { at, order, cost } = attempt;
     const total = attempt.total + (isAccepted ? cost : 0);
     const isLatest = order >= (this.#report?.order ?? -1);
-    const tellsReset = resetMs !== undefined;
-    if (tellsReset && !isTime && resetMs % SECOND_MS !== 0) this.#roundedMs = LEAST_ROUNDED_MS;
+    if (resetMs !== undefined && !isTime && resetMs % SECOND_MS !== 0) {
+      this.#roundedMs = LEAST_ROUNDED_MS;
+    }
     const roundedMs = isTime ? ROUNDED_MS : this.#roundedMs;
+    this.#longestMs = Math.max(this.#longestMs, resetMs ?? 0);
+    this.#isVague =
+      resetMs !== undefined && limits.windowMs === undefined && this.#longestMs <= roundedMs;
+    const tellsReset = resetMs !== undefined && !this.#isVague;
     const wholeAt = (isTime ? now : at) + (resetMs ?? Number.NaN);
     if (tellsReset) {
       const latestEnd = now + resetMs;
@@ -171,7 +182,8 @@ export class ReportedRate {
 
   /** Whether the amount left may be sent at once, and then nothing until the next report. */
   get isExact(): boolean {
-    return this.#hasEnd ? this.#window.isExact : this.#report?.tellsReset === false;
+    if (this.#hasEnd) return this.#window.isExact;
+    return this.#report?.tellsReset === false && !this.#isVague;
   }
 
   /** Whether reports show that the limit admits requests before it is full again. */

@@ -45,6 +45,12 @@ export class WindowClassifier {
   #kind: WindowKind | undefined = undefined;
   /** Whether all reports so far fit a bucket with the reported window. */
   #mayBeBucket = true;
+  /**
+   * The least time in which a bucket gets back what one request used, by the report that shows the
+   * longest one, and the usage in that report.
+   */
+  #eachMs = 0;
+  #eachUsed = Number.POSITIVE_INFINITY;
   readonly #recent: Replenishment[] = [];
   #longestMs = 0;
   #roundedMs = Number.POSITIVE_INFINITY;
@@ -65,6 +71,7 @@ export class WindowClassifier {
     this.#longestMs = Math.max(this.#longestMs, report.resetMs);
     const fullMs = MOST_OF_WINDOW * report.windowMs * (report.used / report.limit);
     if (report.resetMs > fullMs + this.#roundedMs) this.#mayBeBucket = false;
+    this.#compareUsage(report);
     const earlier = this.#earlier(report);
     if (earlier === undefined) return;
     const same = Math.max(this.#roundedMs, SAME_PART * Math.max(report.resetMs, earlier.resetMs));
@@ -81,6 +88,16 @@ export class WindowClassifier {
       this.#score[kind] = Math.max(-MOST, Math.min(MOST, score));
     }
     this.#decide(report);
+  }
+
+  /** The reset of a bucket grows with its usage, of which fractions are not reported. */
+  #compareUsage({ used, resetMs, roundedMs }: Replenishment): void {
+    const leastMs = this.#eachMs * (used - 1) - roundedMs;
+    if (used > this.#eachUsed && resetMs < leastMs) this.#mayBeBucket = false;
+    const eachMs = (resetMs - roundedMs) / (used + 1);
+    if (eachMs <= this.#eachMs) return;
+    this.#eachMs = eachMs;
+    this.#eachUsed = used;
   }
 
   /** The report to compare with, if there is one. */

@@ -106,12 +106,36 @@ describe('a rate that is told', () => {
     const rate = new ReportedRate();
     // Within a third of a second nothing comes back: a window that counts, or too short a time.
     for (let order = 0; order <= 30; order += 1) {
-      const told = { limit: 100, remaining: 99 - order, resetMs: 1_000, isResetTime: true };
+      const resetMs = order < 15 ? 1_000 : 2_000;
+      const told = { limit: 100, remaining: 99 - order, resetMs, isResetTime: true };
       report(rate, order * 10, order, told);
     }
     // A time of day may be 1.5 s off, as whole seconds are.
-    const promisedPerMs = 30 / 2_500;
+    const promisedPerMs = 30 / 3_500;
     expect(rate.usualPerMs(300)).toBeCloseTo(promisedPerMs, 6);
+  });
+
+  it.each([
+    ['times', { isResetTime: true }],
+    ['whole seconds', {}],
+  ])('is none while all resets are within the rounding of %s', (_, kind) => {
+    const rate = new ReportedRate();
+    for (let order = 0; order < 10; order += 1) {
+      const told = { limit: 10, remaining: 9 - order, resetMs: 1_000, ...kind };
+      report(rate, order * 80, order, told);
+    }
+    report(
+      rate,
+      900,
+      10,
+      { limit: 10, remaining: 0, resetMs: 1_000, ...kind },
+      { isAccepted: false },
+    );
+    expect([rate.rateAt(10, 950), rate.usualPerMs(950)]).toEqual([undefined, undefined]);
+    // It does not explain the rejection, from which the rate is to be learned.
+    expect(rate.isExact).toBe(false);
+    report(rate, 1_000, 11, { limit: 10, remaining: 9, resetMs: 2_000, ...kind });
+    expect(rate.usualPerMs(1_000)).toBeGreaterThan(0);
   });
 
   it('is none where a window has no length and shows none', () => {

@@ -124,6 +124,29 @@ describe('a window, as its reports show it', () => {
     expect(found.kind).toBeUndefined();
   });
 
+  it('is no bucket if its reset stays while the usage grows', () => {
+    const found = new WindowClassifier();
+    const report = (used: number, resetMs: number) =>
+      found.report({ limit: 50, used, resetMs, roundedMs: 1_500, windowMs: 60_000, at: 0 });
+    report(17, 5_000);
+    // A bucket would need at least 3,500 / 18 ms for each: 32 of them are within the rounding.
+    report(33, 5_000);
+    expect(found.kind).toBe('bucket');
+    report(36, 5_000);
+    expect(found.kind).toBeUndefined();
+  });
+
+  it('may be a bucket that holds less than its window, whatever its usage', () => {
+    const found = new WindowClassifier();
+    const report = (used: number, resetMs: number) =>
+      found.report({ limit: 600, used, resetMs, roundedMs: 5, windowMs: 60_000, at: 0 });
+    // It holds 100, and gets back 10 a second.
+    report(590, 9_000);
+    report(501, 100);
+    report(600, 10_000);
+    expect(found.kind).toBe('bucket');
+  });
+
   it('is a bucket that holds less than its window allows', () => {
     const found = watch(bucket(10, 100), 600, { seconds: 60, stepMs: 83 });
     expect(found.kind).toBe('bucket');
