@@ -33,6 +33,14 @@ export interface PartialVerdict
   readonly ignoresRetryAfter?: boolean;
 }
 
+/** The verdicts on most answers; `AGAIN` on a failure that the same request may not meet again. */
+export const AGAIN: PartialVerdict = { kind: 'failed', retry: true };
+export const FATAL: PartialVerdict = { kind: 'fatal' };
+export const THROTTLED: PartialVerdict = { kind: 'throttled' };
+export const OVERLOADED: PartialVerdict = { kind: 'overloaded' };
+export const NO_QUOTA: PartialVerdict = { kind: 'fatal', outage: 'quota' };
+export const NO_MONEY: PartialVerdict = { kind: 'fatal', outage: 'billing' };
+
 /** The verdict on an answer that refuses the key, or what the key may do. */
 export const UNAUTHORISED: PartialVerdict = { kind: 'fatal', outage: 'authorisation' };
 

@@ -1,7 +1,12 @@
 import {
+  AGAIN,
+  FATAL,
+  NO_MONEY,
+  OVERLOADED,
   type PartialVerdict,
   type ProviderAdapter,
   type ProviderResponse,
+  THROTTLED,
   UNAUTHORISED,
 } from './adapter.ts';
 import { MINUTE_MS, readRows, rowOf } from './headers.ts';
@@ -27,11 +32,11 @@ const OLDER_LIMIT = /^(?:\d{3} )?Number of (?:request )?(tokens|requests) has ex
 
 /** The kinds of errors that come inside a stream, without a status. */
 const KINDS: Readonly<Record<string, PartialVerdict>> = {
-  rate_limit_error: { kind: 'throttled' },
-  overloaded_error: { kind: 'overloaded' },
-  api_error: { kind: 'failed', retry: true },
-  timeout_error: { kind: 'failed', retry: true },
-  billing_error: { kind: 'fatal', outage: 'billing' },
+  rate_limit_error: THROTTLED,
+  overloaded_error: OVERLOADED,
+  api_error: AGAIN,
+  timeout_error: AGAIN,
+  billing_error: NO_MONEY,
   authentication_error: UNAUTHORISED,
   permission_error: UNAUTHORISED,
 };
@@ -60,8 +65,8 @@ function verdict(answer: ProviderResponse): PartialVerdict | undefined {
   if (words.has(SPEND_CAP_CODE) || texts.some((text) => SPEND_CAP.test(text))) {
     return { kind: 'fatal', outage: 'quota', ...untilRegained(answer) };
   }
-  if (texts.some((text) => NO_CREDIT.test(text))) return { kind: 'fatal', outage: 'billing' };
-  if (texts.some((text) => NOT_INCLUDED.test(text))) return { kind: 'fatal' };
+  if (texts.some((text) => NO_CREDIT.test(text))) return NO_MONEY;
+  if (texts.some((text) => NOT_INCLUDED.test(text))) return FATAL;
   for (const [word, known] of Object.entries(KINDS)) {
     if (!words.has(word) || (known.kind === 'failed' && status !== undefined)) continue;
     return known.kind === 'throttled' ? { ...known, ...limitOf(texts) } : known;

@@ -1,25 +1,29 @@
 import {
+  AGAIN,
+  NO_QUOTA,
+  OVERLOADED,
   type PartialVerdict,
   type ProviderAdapter,
   type ProviderResponse,
+  THROTTLED,
   UNAUTHORISED,
 } from './adapter.ts';
 import { read } from './shape.ts';
 
 /** Error names of AWS, from Bedrock's API reference and the throttling codes of the AWS SDKs. */
 const REMARKS: Readonly<Record<string, PartialVerdict>> = {
-  ThrottlingException: { kind: 'throttled' },
-  Throttling: { kind: 'throttled' },
-  ThrottledException: { kind: 'throttled' },
-  TooManyRequestsException: { kind: 'throttled' },
-  RequestLimitExceeded: { kind: 'throttled' },
-  ProvisionedThroughputExceededException: { kind: 'throttled' },
-  ServiceQuotaExceededException: { kind: 'fatal', outage: 'quota' },
-  ServiceUnavailableException: { kind: 'overloaded' },
-  ModelNotReadyException: { kind: 'overloaded' },
-  ModelTimeoutException: { kind: 'failed', retry: true },
-  ModelStreamErrorException: { kind: 'failed', retry: true },
-  InternalServerException: { kind: 'failed', retry: true },
+  ThrottlingException: THROTTLED,
+  Throttling: THROTTLED,
+  ThrottledException: THROTTLED,
+  TooManyRequestsException: THROTTLED,
+  RequestLimitExceeded: THROTTLED,
+  ProvisionedThroughputExceededException: THROTTLED,
+  ServiceQuotaExceededException: NO_QUOTA,
+  ServiceUnavailableException: OVERLOADED,
+  ModelNotReadyException: OVERLOADED,
+  ModelTimeoutException: AGAIN,
+  ModelStreamErrorException: AGAIN,
+  InternalServerException: AGAIN,
   AccessDeniedException: UNAUTHORISED,
   UnrecognizedClientException: UNAUTHORISED,
   ExpiredTokenException: UNAUTHORISED,
@@ -52,7 +56,7 @@ function verdictOf({ chain, words, header }: ProviderResponse): PartialVerdict |
   const isThrottling = chain.some(
     (layer) => read(read(layer, '$retryable'), 'throttling') === true,
   );
-  return isThrottling ? { kind: 'throttled' } : undefined;
+  return isThrottling ? THROTTLED : undefined;
 }
 
 /** Amazon Bedrock: errors of the AWS SDK, and plain HTTP. */

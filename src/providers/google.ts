@@ -1,8 +1,10 @@
 import type { LimitUnit, ReportedLimit } from '../model/feedback.ts';
 import {
+  OVERLOADED,
   type PartialVerdict,
   type ProviderAdapter,
   type ProviderResponse,
+  THROTTLED,
   UNAUTHORISED,
 } from './adapter.ts';
 import { DAY_MS, MINUTE_MS, reported } from './headers.ts';
@@ -15,8 +17,8 @@ const PER_DAY = /per_?day/i;
 
 /** Status names, for answers without a number. */
 const KINDS: Readonly<Record<string, PartialVerdict>> = {
-  RESOURCE_EXHAUSTED: { kind: 'throttled' },
-  UNAVAILABLE: { kind: 'overloaded' },
+  RESOURCE_EXHAUSTED: THROTTLED,
+  UNAVAILABLE: OVERLOADED,
   UNAUTHENTICATED: UNAUTHORISED,
   PERMISSION_DENIED: UNAUTHORISED,
 };

@@ -1,4 +1,9 @@
-import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
+import {
+  OVERLOADED,
+  type PartialVerdict,
+  type ProviderAdapter,
+  type ProviderResponse,
+} from './adapter.ts';
 import { DAY_MS, MINUTE_MS, readRows } from './headers.ts';
 import { OPENAI_MARKS, OPENAI_ROWS } from './openai.ts';
 
@@ -11,7 +16,7 @@ const ROWS = OPENAI_ROWS.map((row) => ({
 const FLEX_CAPACITY = 498;
 
 function verdict({ status }: ProviderResponse): PartialVerdict | undefined {
-  return status === FLEX_CAPACITY ? { kind: 'overloaded' } : undefined;
+  return status === FLEX_CAPACITY ? OVERLOADED : undefined;
 }
 
 /** Groq: OpenAI's names and errors, but the request limit is per day. */

@@ -1,7 +1,11 @@
 import {
+  AGAIN,
+  FATAL,
+  OVERLOADED,
   type PartialVerdict,
   type ProviderAdapter,
   type ProviderResponse,
+  THROTTLED,
   UNAUTHORISED,
 } from './adapter.ts';
 import { google } from './google.ts';
@@ -86,25 +90,31 @@ function fieldsOf(bytes: Uint8Array): Field[] {
   return fields;
 }
 
-/** Status codes of gRPC ("Status codes and their use in gRPC") that say whether to send again. */
-const VERDICTS: ReadonlyMap<number, PartialVerdict> = new Map<number, PartialVerdict>([
-  [1, { kind: 'failed', retry: false }], // CANCELLED
-  [2, { kind: 'failed', retry: false }], // UNKNOWN
-  [3, { kind: 'fatal' }], // INVALID_ARGUMENT
-  [4, { kind: 'failed', retry: true }], // DEADLINE_EXCEEDED
-  [5, { kind: 'fatal' }], // NOT_FOUND
-  [6, { kind: 'fatal' }], // ALREADY_EXISTS
-  [7, UNAUTHORISED], // PERMISSION_DENIED
-  [8, { kind: 'throttled' }], // RESOURCE_EXHAUSTED
-  [9, { kind: 'fatal' }], // FAILED_PRECONDITION
-  [10, { kind: 'failed', retry: true }], // ABORTED
-  [11, { kind: 'fatal' }], // OUT_OF_RANGE
-  [12, { kind: 'fatal' }], // UNIMPLEMENTED
-  [13, { kind: 'failed', retry: true }], // INTERNAL
-  [14, { kind: 'overloaded' }], // UNAVAILABLE
-  [15, { kind: 'fatal' }], // DATA_LOSS
-  [16, UNAUTHORISED], // UNAUTHENTICATED
-]);
+const DROPPED: PartialVerdict = { kind: 'failed', retry: false };
+
+/**
+ * The verdicts on the status codes of gRPC, from 0 on ("Status codes and their use in gRPC"): they
+ * say whether to send again.
+ */
+const VERDICTS: readonly (PartialVerdict | undefined)[] = [
+  undefined, // OK
+  DROPPED, // CANCELLED
+  DROPPED, // UNKNOWN
+  FATAL, // INVALID_ARGUMENT
+  AGAIN, // DEADLINE_EXCEEDED
+  FATAL, // NOT_FOUND
+  FATAL, // ALREADY_EXISTS
+  UNAUTHORISED, // PERMISSION_DENIED
+  THROTTLED, // RESOURCE_EXHAUSTED
+  FATAL, // FAILED_PRECONDITION
+  AGAIN, // ABORTED
+  FATAL, // OUT_OF_RANGE
+  FATAL, // UNIMPLEMENTED
+  AGAIN, // INTERNAL
+  OVERLOADED, // UNAVAILABLE
+  FATAL, // DATA_LOSS
+  UNAUTHORISED, // UNAUTHENTICATED
+];
 
 /** `get` returns metadata as a list: of strings, or of bytes for names that end in `-bin`. */
 function firstOf(metadata: unknown, name: string): unknown {
@@ -124,7 +134,7 @@ function verdict(answer: ProviderResponse): PartialVerdict | undefined {
     const metadata = read(layer, 'metadata');
     // A number in `code` alone does not identify gRPC: many errors have one.
     const isGrpc = typeof read(layer, 'details') === 'string' || isShape(metadata);
-    const known = typeof code === 'number' && isGrpc ? VERDICTS.get(code) : undefined;
+    const known = typeof code === 'number' && isGrpc ? VERDICTS[code] : undefined;
     // Some clients decode the details, which have the form of Google's HTTP bodies.
     if (known !== undefined)
       return { ...known, ...google.verdict?.(answer), ...pushedBack(metadata) };

@@ -1,4 +1,10 @@
-import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
+import {
+  OVERLOADED,
+  type PartialVerdict,
+  type ProviderAdapter,
+  type ProviderResponse,
+  THROTTLED,
+} from './adapter.ts';
 import { DAY_MS, type LimitRow, MINUTE_MS, MONTH_MS, readRows, rowOf } from './headers.ts';
 
 const WINDOWS = { minute: MINUTE_MS, hour: 3_600_000, day: DAY_MS, month: MONTH_MS } as const;
@@ -39,8 +45,8 @@ const ROWS: readonly LimitRow[] = [
 const CAPACITY_WORDS = ['service_tier_capacity_exceeded', '3505', 'queue_exceeded'];
 
 function verdict({ words }: ProviderResponse): PartialVerdict | undefined {
-  if (CAPACITY_WORDS.some((word) => words.has(word))) return { kind: 'overloaded' };
-  return words.has('rate_limited') ? { kind: 'throttled' } : undefined;
+  if (CAPACITY_WORDS.some((word) => words.has(word))) return OVERLOADED;
+  return words.has('rate_limited') ? THROTTLED : undefined;
 }
 
 /** Mistral, and Cerebras, whose headers name their windows too. */

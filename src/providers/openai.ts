@@ -1,5 +1,14 @@
 import type { ReportedLimit } from '../model/feedback.ts';
-import type { HeaderGet, PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
+import {
+  AGAIN,
+  type HeaderGet,
+  NO_MONEY,
+  NO_QUOTA,
+  OVERLOADED,
+  type PartialVerdict,
+  type ProviderAdapter,
+  type ProviderResponse,
+} from './adapter.ts';
 import { DAY_MS, type LimitRow, MINUTE_MS, readRows } from './headers.ts';
 
 /** No request succeeds until the account is paid or its limit is raised (OpenAI, "Error codes"). */
@@ -72,9 +81,9 @@ function openAiLimit({ texts, words }: ProviderResponse): string | undefined {
 function verdict(answer: ProviderResponse): PartialVerdict | undefined {
   const { words, status } = answer;
   const hasWord = (list: readonly string[]) => list.some((word) => words.has(word));
-  if (hasWord(BILLING_WORDS)) return { kind: 'fatal', outage: 'billing' };
-  if (hasWord(QUOTA_WORDS)) return { kind: 'fatal', outage: 'quota' };
-  if (hasWord(OVERLOADED_WORDS)) return { kind: 'overloaded' };
+  if (hasWord(BILLING_WORDS)) return NO_MONEY;
+  if (hasWord(QUOTA_WORDS)) return NO_QUOTA;
+  if (hasWord(OVERLOADED_WORDS)) return OVERLOADED;
   if (words.has('rate_limit_exceeded') || (status === 429 && answer.texts.length > 0)) {
     const limit = openAiLimit(answer);
     const named = limit === undefined ? {} : { limit };
@@ -82,7 +91,7 @@ function verdict(answer: ProviderResponse): PartialVerdict | undefined {
     if (words.has('rate_limit_exceeded')) return { kind: 'throttled', ...named };
     return limit === undefined ? undefined : named;
   }
-  if (status === undefined && words.has('server_error')) return { kind: 'failed', retry: true };
+  if (status === undefined && words.has('server_error')) return AGAIN;
   return undefined;
 }
 

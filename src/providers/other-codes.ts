@@ -1,8 +1,12 @@
-import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
+import {
+  NO_MONEY,
+  NO_QUOTA,
+  OVERLOADED,
+  type PartialVerdict,
+  type ProviderAdapter,
+  type ProviderResponse,
+} from './adapter.ts';
 
-const OVERLOADED: PartialVerdict = { kind: 'overloaded' };
-const NO_MONEY: PartialVerdict = { kind: 'fatal', outage: 'billing' };
-const NO_QUOTA: PartialVerdict = { kind: 'fatal', outage: 'quota' };
 const REQUESTS: PartialVerdict = { kind: 'throttled', limit: 'requests' };
 const TOKENS: PartialVerdict = { kind: 'throttled', limit: 'tokens' };
 

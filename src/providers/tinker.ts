@@ -1,4 +1,9 @@
-import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
+import {
+  AGAIN,
+  type PartialVerdict,
+  type ProviderAdapter,
+  type ProviderResponse,
+} from './adapter.ts';
 import { readText } from './shape.ts';
 
 /** The categories of a failed request: the user's fault or the server's. */
@@ -13,7 +18,7 @@ function verdict({ status, chain, words }: ProviderResponse): PartialVerdict | u
     words.has('try_again') ||
     chain.some((layer) => CATEGORIES.includes(readText(layer, 'category')?.toLowerCase() ?? ''));
   if (!isTinker) return undefined;
-  return status === 408 || status === 410 ? { kind: 'failed', retry: true } : undefined;
+  return status === 408 || status === 410 ? AGAIN : undefined;
 }
 
 /** Tinker's sampling API. */

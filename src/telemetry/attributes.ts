@@ -1,51 +1,54 @@
 import type { AdaptationReason, PolicyEvent } from '../model/policy-events.ts';
 
+/** The names in a record, each with the prefix of this package. */
+function own<N extends string>(...names: readonly N[]) {
+  const named = names.map((name) => [name, `headgate.${name}`]);
+  return Object.fromEntries(named) as { readonly [K in N]: `headgate.${K}` };
+}
+
 /** The names of attributes of metrics, spans and events. */
 export const ATTRIBUTES = {
-  name: 'headgate.name',
-  gate: 'headgate.gate',
-  outcome: 'headgate.outcome',
-  mode: 'headgate.mode',
-  limit: 'headgate.limit',
-  source: 'headgate.source',
-  state: 'headgate.state',
-  reason: 'headgate.reason',
-  bytes: 'headgate.bytes',
-  tokens: 'headgate.tokens',
-  attempts: 'headgate.attempts',
-  epoch: 'headgate.epoch',
-  rounds: 'headgate.rounds',
-  seconds: 'headgate.seconds',
-  items: 'headgate.items',
-  kind: 'headgate.kind',
-  unit: 'headgate.unit',
-  what: 'headgate.what',
-  from: 'headgate.from',
-  to: 'headgate.to',
-  meanwhile: 'headgate.meanwhile',
+  ...own(
+    'name',
+    'gate',
+    'outcome',
+    'mode',
+    'limit',
+    'source',
+    'state',
+    'reason',
+    'bytes',
+    'tokens',
+    'attempts',
+    'epoch',
+    'rounds',
+    'seconds',
+    'items',
+    'kind',
+    'unit',
+    'what',
+    'from',
+    'to',
+    'meanwhile',
+  ),
   errorType: 'error.type',
   status: 'http.response.status_code',
   resends: 'http.request.resend_count',
 } as const;
 
 /** The names of spans, which `docs/src/telemetry-tables.ts` describes. */
-export const SPAN_NAMES = {
-  request: 'headgate.request',
-  wait: 'headgate.wait',
-  attempt: 'headgate.attempt',
-  chunk: 'headgate.chunk',
-} as const;
+export const SPAN_NAMES = own('request', 'wait', 'attempt', 'chunk');
 
 /** The names of events on the span of the request that caused them. */
-export const EVENT_NAMES = {
-  wait: 'headgate.wait',
-  backoff: 'headgate.backoff',
-  mode: 'headgate.mode',
-  circuit: 'headgate.circuit',
-  adaptation: 'headgate.adaptation',
-  outage: 'headgate.outage',
-  suspended: 'headgate.suspended',
-} as const;
+export const EVENT_NAMES = own(
+  'wait',
+  'backoff',
+  'mode',
+  'circuit',
+  'adaptation',
+  'outage',
+  'suspended',
+);
 
 /** How many values of an attribute (such as names of rate limits) have a series of their own. */
 export const MOST_VALUES = 20;
