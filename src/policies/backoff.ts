@@ -170,10 +170,8 @@ export class Backoff implements Policy<number>, ModeState {
       outage.refused(this.epoch);
     }
     if (!outage.failed(now)) return false;
-    if (!outage.isRefused) {
-      this.epoch += 1;
-      outage.began(this.epoch);
-    }
+    if (!outage.isRefused) this.epoch += 1;
+    outage.began(this.epoch);
     this.#probes.forget();
     this.#guard();
     return true;

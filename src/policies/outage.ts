@@ -86,13 +86,15 @@ export class Outage {
   }
 
   /**
-   * Whether the server closes connections to reject requests, while it answers others: its
-   * outages were none. A server whose limit counts connections or requests may do so.
+   * A connection broke. @returns whether the server has rejected the request by closing it: its
+   * outages were none. A server that limits connections or requests may do so
    */
-  isRejection(now: number): boolean {
+  rejected(now: number): boolean {
     const since = this.isDoubted ? this.#rowAt : this.#lastFailedAt;
     if (now - since > FORGOTTEN_MS) this.#falseOutages = 0;
-    return this.#falseOutages >= FALSE_OUTAGES && !this.isRefused;
+    if (this.#falseOutages < FALSE_OUTAGES || this.isRefused) return false;
+    this.#count(now);
+    return true;
   }
 
   /** A connection failed. @returns whether an outage begins */
@@ -111,11 +113,6 @@ export class Outage {
     this.#failedProbes += 1;
     this.#probeAt = now + Math.min(LONGEST_PROBE_MS, FIRST_PROBE_MS * 2 ** this.#failedProbes);
     return false;
-  }
-
-  /** The server rejected a request by closing its connection. */
-  rejected(now: number): void {
-    this.#count(now);
   }
 
   #count(now: number): void {

@@ -108,12 +108,9 @@ export class ProviderState {
 
   /** The meaning of a failed connection, if the server closes connections to reject requests. */
   understand(verdict: Verdict): Verdict {
-    const { outage } = this.#policy;
     if (verdict.connection !== 'broken' || verdict.kind !== 'failed') return verdict;
-    const now = this.#clock.now();
-    if (!outage.isRejection(now)) return verdict;
-    outage.rejected(now);
-    return { ...verdict, kind: 'overloaded' };
+    const isRejected = this.#policy.outage.rejected(this.#clock.now());
+    return isRejected ? { ...verdict, kind: 'overloaded' } : verdict;
   }
 
   /** Whether a quota is used up whose end is known and waited for. */

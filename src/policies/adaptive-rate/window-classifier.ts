@@ -45,12 +45,8 @@ export class WindowClassifier {
   #kind: WindowKind | undefined = undefined;
   /** Whether all reports so far fit a bucket with the reported window. */
   #mayBeBucket = true;
-  /**
-   * The least time in which a bucket gets back what one request used, by the report that shows the
-   * longest one, and the usage in that report.
-   */
-  #eachMs = 0;
-  #eachUsed = Number.POSITIVE_INFINITY;
+  /** The report with the least usage so far. */
+  #least: Replenishment | undefined = undefined;
   readonly #recent: Replenishment[] = [];
   #longestMs = 0;
   #roundedMs = Number.POSITIVE_INFINITY;
@@ -91,13 +87,13 @@ export class WindowClassifier {
   }
 
   /** The reset of a bucket grows with its usage, of which fractions are not reported. */
-  #compareUsage({ used, resetMs, roundedMs }: Replenishment): void {
-    const leastMs = this.#eachMs * (used - 1) - roundedMs;
-    if (used > this.#eachUsed && resetMs < leastMs) this.#mayBeBucket = false;
-    const eachMs = (resetMs - roundedMs) / (used + 1);
-    if (eachMs <= this.#eachMs) return;
-    this.#eachMs = eachMs;
-    this.#eachUsed = used;
+  #compareUsage(report: Replenishment): void {
+    const { used, resetMs, roundedMs } = report;
+    const least = this.#least;
+    if (least === undefined || used <= least.used) this.#least = report;
+    else if (resetMs + roundedMs < ((least.resetMs - roundedMs) * (used - 1)) / (least.used + 1)) {
+      this.#mayBeBucket = false;
+    }
   }
 
   /** The report to compare with, if there is one. */
