@@ -117,12 +117,21 @@ function isPassing(kind: FeedbackKind): boolean {
  * The kind of an answer by its status; undefined: it is not an answer of a provider, or it did not
  * arrive whole.
  */
-function kindOf({ status, chain, words, texts }: ProviderResponse): FeedbackKind | undefined {
+function kindOf({
+  status,
+  chain,
+  words,
+  texts,
+  header,
+}: ProviderResponse): FeedbackKind | undefined {
   if ((status ?? 0) < FIRST_OF_ERRORS && isConnectionError(words)) return undefined;
   if (status === undefined) {
     const isText = chain.length === 0 && texts.some((text) => THROTTLED_TEXT.test(text));
     return isText ? 'throttled' : undefined;
   }
+  // GitHub's limits may answer 403, which passes.
+  const isLimited = header('x-ratelimit-remaining') === '0' || header('retry-after') !== undefined;
+  if (status === 403 && isLimited) return 'throttled';
   if (status === 429) {
     if (hasNoBalance(texts)) return 'fatal';
     return texts.some((text) => OVERLOADED.test(text)) ? 'overloaded' : 'throttled';

@@ -30,6 +30,21 @@ describe('by status', () => {
     expect(classify(new Response(null, { status }))).toMatchObject({ kind, retry, status });
   });
 
+  it.each([
+    ['with nothing left', { 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '0' }],
+    ['with a wait', { 'x-ratelimit-remaining': '4900', 'retry-after': '60' }],
+  ])('403 %s is that of a rate limit, as of GitHub', (_, headers) => {
+    const verdict = classify(new Response(null, { status: 403, headers }));
+    expect(verdict).toMatchObject({ kind: 'throttled', retry: true, status: 403 });
+    expect(verdict.outage).toBeUndefined();
+  });
+
+  it('403 with something left, and without a wait, is final', () => {
+    const headers = { 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '10' };
+    const verdict = classify(new Response(null, { status: 403, headers }));
+    expect(verdict).toMatchObject({ kind: 'fatal', retry: false, outage: 'authorisation' });
+  });
+
   it.each([0, 99, 600, 429.5, Number.NaN, '429', null, { status: 429 }])(
     'a status of %j is none',
     (status) => {
