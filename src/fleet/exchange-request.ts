@@ -68,10 +68,9 @@ export class ExchangeRequestBuilder {
     const neededBytes = waiting === 0 ? 0 : headBytes + (waiting - 1) * meter.bytes;
     // If other workers wait for slots, none is kept for requests expected soon.
     const aheadSlots = last?.contested === 1 ? 0 : ahead * meter.slots;
-    const heldSlots = slots.keep(neededSlots + aheadSlots);
-    // The store lets a request above the whole budget go only while no bytes are held.
-    const isAboveAll = headBytes > config.bytes;
-    const heldBytes = bytes.keep(isAboveAll ? 0 : neededBytes + ahead * meter.bytes);
+    // What does not suffice for the first request is returned: other workers may use it.
+    const heldSlots = slots.keep(headSlots > slots.free ? 0 : neededSlots + aheadSlots);
+    const heldBytes = bytes.keep(headBytes > bytes.free ? 0 : neededBytes + ahead * meter.bytes);
     const wantedSlots = Math.max(0, neededSlots - slots.free);
     const wantedBytes = Math.max(0, neededBytes + ahead * meter.bytes - bytes.free);
     this.config = config;

@@ -250,7 +250,7 @@ export class FleetWorker {
     // Grants from before a rate was learned lack its amounts, and would be reserved a second time.
     if (this.head !== undefined && isNewlyPaced(before, reply))
       account.coverLearned(this.head, now);
-    account.receive(reply, now);
+    account.receive(reply, this.head, now);
     this.hooks.answered(reply, hasForgotten, now, sentAt);
     const isNews = reply.why !== (before?.why ?? '') || reply.amounts.some((amount) => amount > 0);
     if (isNews || hasOthers || holdings.slots.free > 0 || holdings.bytes.free > 0)

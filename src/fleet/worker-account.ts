@@ -200,8 +200,8 @@ export class WorkerAccount {
     this.holdings.expire(now);
   }
 
-  /** Takes the slots, bytes and amounts of a reply. */
-  receive(reply: GrantReply, now: number): void {
+  /** Takes the slots, bytes and amounts of a reply. @param head the first waiting request */
+  receive(reply: GrantReply, head: FleetRequest | undefined, now: number): void {
     const { slots, bytes, credits } = this.holdings;
     // After going on alone the worker gets no more than it held, since the store may not know yet
     // how much others hold.
@@ -212,10 +212,10 @@ export class WorkerAccount {
     // The part that was available earlier does not count as late yet.
     const untilMs = Math.max(0, reply.until) / 1_000;
     credits.add(reply.amounts, now + reply.from / 1_000, now + untilMs, reply.count);
-    // Keeps one slot for a request with a reserved time, which would be lost without a slot.
-    const reserved = credits.lastDueAt > Number.NEGATIVE_INFINITY ? 1 : 0;
-    slots.lent(heldSlots, reply.keptSlots, reserved);
-    bytes.lent(heldBytes, reply.keptBytes);
+    // A request with a reserved time keeps its slots and bytes: without them the time would be lost.
+    const hasReserved = credits.lastDueAt > Number.NEGATIVE_INFINITY;
+    slots.lent(heldSlots, reply.keptSlots, hasReserved ? (head?.slots ?? 1) : 0);
+    bytes.lent(heldBytes, reply.keptBytes, hasReserved ? (head?.bytes ?? 0) : 0);
   }
 
   /** The store is away. @param fullAt when the worker may use its whole share of slots and bytes */

@@ -227,9 +227,10 @@ export class FleetModel {
     );
     const short = slots.isShort ? 'slots' : 'bytes';
     const pool = slots.isShort || bytes.isShort ? (isRecovering ? 'recovering' : short) : '';
-    // A worker without a slot can send nothing: it would return a grant unused.
+    // Without slots and bytes for its first request a worker would return a grant unused.
+    const lacks = slots.kept < Math.max(1, request.headSlots) || bytes.kept < request.headBytes;
     const rates: RateGrant =
-      isClosed || slots.kept === 0
+      isClosed || lacks
         ? { count: 0, amounts: state.buckets.map(() => 0), from: 0, until: 0, limit: -1 }
         : grantRates(state.buckets, request, config.tick, sharers, state.budget);
     const granted = rates.amounts[state.buckets.length - 2] ?? 0;

@@ -80,7 +80,7 @@ export function lend(
   let given = Math.min(room, wanted);
   if (given < head) {
     const isAllowed = isOverdrawn
-      ? !isClosed && held === 0 && pool.held <= size
+      ? !isClosed && held < share && pool.held <= size
       : head > 1 && free >= head;
     given = isAllowed ? head : 0;
   }
@@ -99,12 +99,15 @@ export function lend(
   const { claimed, sought } = pool;
   pool.claimed += mine.claim;
   pool.sought += mine.seeks;
+  // The first request comes on top of those in flight.
+  const needed = head > 0 && given >= head ? held + head : given;
   let kept = mine.held;
-  if (claimed > 0) kept = Math.min(kept, Math.max(whole, given, mine.held - claimed));
-  if (sought > 0) kept = Math.min(kept, Math.max(top, given, mine.held - sought));
+  if (claimed > 0) kept = Math.min(kept, Math.max(whole, needed, mine.held - claimed));
+  if (sought > 0) kept = Math.min(kept, Math.max(top, needed, mine.held - sought));
   // More is lent than the size: workers above their share give back what they do not use.
   const excess = pool.held - size;
-  if (excess > 0 && !isOverdrawn) kept = Math.min(kept, Math.max(share, given, mine.held - excess));
+  if (excess > 0 && !isOverdrawn)
+    kept = Math.min(kept, Math.max(share, needed, mine.held - excess));
   return { held: mine.held, kept, isShort, isContested: claimed + sought > 0 };
 }
 

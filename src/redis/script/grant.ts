@@ -38,7 +38,7 @@ local function lend(pool, mine, wantHeld, wanted, head, spare, size, isOverdrawn
   local granted = min(max(below, min(unclaimed, max(0, top - wantHeld)), unsought), wanted)
   if granted < head then
     local isAllowed
-    if isOverdrawn then isAllowed = not isShut and wantHeld == 0 and pool.held <= size
+    if isOverdrawn then isAllowed = not isShut and wantHeld < share and pool.held <= size
     else isAllowed = head > 1 and free >= head end
     granted = isAllowed and head or 0
   end
@@ -56,10 +56,11 @@ local function lend(pool, mine, wantHeld, wanted, head, spare, size, isOverdrawn
   pool.claimed = claimed + mine.claim
   pool.sought = sought + mine.seeks
   local kept = mine.held
-  if claimed > 0 then kept = min(kept, max(whole, granted, mine.held - claimed)) end
-  if sought > 0 then kept = min(kept, max(top, granted, mine.held - sought)) end
+  local needed = head > 0 and granted >= head and wantHeld + head or granted
+  if claimed > 0 then kept = min(kept, max(whole, needed, mine.held - claimed)) end
+  if sought > 0 then kept = min(kept, max(top, needed, mine.held - sought)) end
   local excess = pool.held - size
-  if excess > 0 and not isOverdrawn then kept = min(kept, max(share, granted, mine.held - excess)) end
+  if excess > 0 and not isOverdrawn then kept = min(kept, max(share, needed, mine.held - excess)) end
   return kept, isShort, claimed + sought > 0
 end
 
@@ -114,8 +115,9 @@ local function isOfRest(demand)
   end
   return isInDebt
 end
--- One that keeps no slot can send nothing: what is granted to it would go back unused.
-if not isClosed and keptSlots > 0 then
+-- Without slots and bytes for its first request it would return a grant unused.
+local lacks = keptSlots < max(1, request.headSlots) or keptBytes < request.headBytes
+if not isClosed and not lacks then
   local reach, spare, atOnce = {}, {}, {}
   for place, bucket in ipairs(buckets) do
     local reserved = floor((bucket.perHour * RESERVED_TICKS * state.tick) / HOUR / sharers)

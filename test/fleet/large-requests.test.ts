@@ -1,0 +1,128 @@
+import { beforeEach, expect, it, vi } from 'vitest';
+import { memoryStore } from '../../src/fleet/memory-store.ts';
+import { createLimiter, type LimiterOptions } from '../../src/index.ts';
+import { ManualClock } from '../../src/simulator/manual-clock.ts';
+import { seededRandom } from '../../src/simulator/random.ts';
+import { mostIn } from './rig.ts';
+
+beforeEach(() => {
+  vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+});
+
+/** Each worker's requests that wait or are in flight. */
+const LANES = 20;
+const TOOK_MS = 500;
+
+interface Size {
+  readonly bytes?: number;
+  readonly weight?: number;
+}
+
+/** Workers that always have more to send. */
+async function run(count: number, options: LimiterOptions, sizeOf: () => Size, ms: number) {
+  const clock = new ManualClock();
+  const store = memoryStore({ clock });
+  const random = seededRandom(7);
+  const sends: { readonly at: number; readonly cost: number }[] = [];
+  let inFlight = 0;
+  let most = 0;
+  let isOn = true;
+  const lane = async (limiter: ReturnType<typeof createLimiter>) => {
+    while (isOn) {
+      const size = sizeOf();
+      const amount = size.bytes ?? size.weight ?? 1;
+      const attempt = () =>
+        new Promise<void>((done) => {
+          sends.push({ at: clock.now(), cost: 1 });
+          inFlight += amount;
+          most = Math.max(most, inFlight);
+          const end = () => {
+            inFlight -= amount;
+            done();
+          };
+          clock.setTimer(end, TOOK_MS * (0.5 + random()));
+        });
+      await limiter.run(attempt, size);
+    }
+  };
+  const limiters = Array.from({ length: count }, () =>
+    createLimiter({ adaptive: false, clock, ...options, shared: memoryStoreOf(store, clock) }),
+  );
+  for (const limiter of limiters) for (let each = 0; each < LANES; each += 1) void lane(limiter);
+  let area = 0;
+  for (let at = 0; at < ms; at += 10) {
+    await clock.advanceAsync(10);
+    area += inFlight * 10;
+  }
+  isOn = false;
+  for (const limiter of limiters) limiter.close();
+  return { sends, most, mean: area / ms };
+}
+
+/** The store behind a network: a reply comes 1 ms after its call. */
+function memoryStoreOf(store: ReturnType<typeof memoryStore>, clock: ManualClock) {
+  return {
+    ...store,
+    exchange: (request: Parameters<typeof store.exchange>[0]) =>
+      new Promise<Awaited<ReturnType<typeof store.exchange>>>((resolve, reject) => {
+        const copy = structuredClone(request);
+        clock.setTimer(async () => {
+          try {
+            resolve(structuredClone(await store.exchange(copy)));
+          } catch (error) {
+            reject(error);
+          }
+        }, 1);
+      }),
+  };
+}
+
+it('requests larger than the share of a worker in the bytes use all of them, and one more at most', async () => {
+  for (const count of [2, 4, 8]) {
+    const random = seededRandom(count);
+    const sizeOf = () => ({ bytes: Math.round(1_000 * (0.2 + 1.6 * random())) });
+    for (const maxBytes of [2_000, 6_700]) {
+      const { mean, most } = await run(count, { maxBytes }, sizeOf, 20_000);
+      const told = `${count} workers, ${maxBytes} bytes`;
+      expect(mean, told).toBeGreaterThan(0.9 * maxBytes);
+      expect(most, told).toBeLessThanOrEqual(maxBytes + 1_800);
+    }
+  }
+});
+
+it('requests of equal size use the bytes that no share is enough for', async () => {
+  const { mean } = await run(4, { maxBytes: 5_000 }, () => ({ bytes: 1_000 }), 20_000);
+  expect(mean).toBeGreaterThan(0.95 * 5_000);
+});
+
+it('requests of more slots than the share of a worker use all slots, and no more', async () => {
+  for (const [count, concurrency, weight] of [
+    [8, 16, 4],
+    [3, 16, 16],
+    [2, 16, 9],
+    [4, 9, 3],
+  ] as const) {
+    const { mean, most } = await run(count, { concurrency }, () => ({ weight }), 20_000);
+    const told = `${count} workers, ${concurrency} slots, ${weight} each`;
+    const usable = concurrency - (concurrency % weight);
+    expect(mean, told).toBeGreaterThan(0.9 * usable);
+    expect(most, told).toBeLessThanOrEqual(concurrency);
+  }
+});
+
+it('workers that wait for bytes or slots let no window exceed a rate limit, and lose none of its time', async () => {
+  const random = seededRandom(3);
+  const limits = { requests: { limit: 20, windowMs: 20_000 } };
+  const faster = { requests: { limit: 30, windowMs: 20_000 } };
+  const ofBytes = () => ({ bytes: Math.round(1_000 * (0.2 + 1.6 * random())) });
+  const ofSlots = () => ({ weight: random() < 0.5 ? 3 : 5 });
+  for (const [options, sizeOf, limit] of [
+    [{ maxBytes: 2_000, limits }, ofBytes, 20],
+    [{ concurrency: 12, limits }, ofSlots, 20],
+    [{ concurrency: 6, limits: faster }, ofSlots, 30],
+  ] as const) {
+    const { sends } = await run(8, options, sizeOf, 60_000);
+    expect(mostIn(sends, 20_000)).toBeLessThanOrEqual(limit);
+    expect(sends.length).toBeGreaterThan(0.95 * (3 * limit - 1));
+  }
+});
