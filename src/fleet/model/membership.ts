@@ -83,6 +83,8 @@ export function comesBack(
   hasForgotten: boolean,
 ): void {
   const { awaitedUntil, now } = state;
+  // What was refilled meanwhile, the worker has used alone.
+  if (alone === 1) for (const bucket of state.buckets) bucket.level = Math.min(bucket.level, 0);
   const isAwaited = alone === 1 && now < awaitedUntil;
   if (isAwaited && state.roomUntil !== awaitedUntil) {
     state.roomUntil = awaitedUntil;

@@ -156,6 +156,9 @@ end
 -- Workers come back that went on alone.
 local function comesBack(record, hasForgotten)
   local awaitedUntil = state.awaitedUntil or 0
+  if request.alone == 1 then
+    for _, bucket in ipairs(state.buckets) do bucket.level = min(bucket.level, 0) end
+  end
   local isAwaited = request.alone == 1 and state.now < awaitedUntil
   if isAwaited and state.roomUntil ~= awaitedUntil then
     state.roomUntil = awaitedUntil
