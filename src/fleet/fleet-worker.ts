@@ -1,3 +1,4 @@
+import { DEFAULT_BACKOFF_MS } from '../policies/backoff-policy.ts';
 import type { Clock } from '../util/clock.ts';
 import { CallSchedule } from './call-schedule.ts';
 import { ExchangeRequestBuilder } from './exchange-request.ts';
@@ -122,6 +123,15 @@ export class FleetWorker {
   hurry(now: number): void {
     this.schedule.hasChanged = true;
     if (!this.isClosed && !this.caller.isBusy) this.schedule.hurry(now);
+  }
+
+  /**
+   * The provider has rejected a request. A worker that goes on alone waits by itself: it learns
+   * nothing meanwhile, and a wait until the next request is accepted would be for all that wait.
+   */
+  rejected(retryAfterMs = 0, now: number): void {
+    if (!this.account.isAlone) this.hurry(now);
+    else this.account.hold(now + Math.max(retryAfterMs, DEFAULT_BACKOFF_MS));
   }
 
   /** The limits of this limiter have changed. The newest limits apply to all workers. */

@@ -1,7 +1,13 @@
 import type { FleetRequest } from './fleet-hooks.ts';
 import type { Lent } from './holdings.ts';
 import { type Bucket, charge, emptyBucket, flowTime, refill } from './model/bucket.ts';
-import type { Plan, SharedConfig } from './protocol.ts';
+import { MICRO, type Plan, type SharedConfig } from './protocol.ts';
+
+/**
+ * A learned rate of requests is spread over time: 10 ms of it may go at once. Nothing is learned
+ * meanwhile, so a burst that was saved up would be sent after each rejection.
+ */
+const SPREAD_PER_HOUR = 360_000;
 
 /** The slots and bytes of a worker. */
 interface Pools {
@@ -12,6 +18,8 @@ interface Pools {
 /** The data with which a worker begins to go on alone. */
 interface Begin {
   readonly config: SharedConfig;
+  /** The most slots of all workers together. */
+  readonly slots: number;
   readonly plan: Plan | undefined;
   /** The number of workers that share the limits. */
   readonly workers: number;
@@ -36,10 +44,11 @@ export class LocalShare {
   /** Infinity: it already has its whole share. */
   private fullAt = Number.POSITIVE_INFINITY;
 
-  begin({ config, plan, workers, pools, now, fullAt }: Begin): void {
+  begin({ config, slots, plan, workers, pools, now, fullAt }: Begin): void {
     const among = Math.max(1, workers);
+    const perHour = plan?.requestsPerHour ?? 0;
     const learned: readonly (readonly [capacity: number, perHour: number])[] = [
-      [plan?.requestsCapacity ?? 0, plan?.requestsPerHour ?? 0],
+      [Math.max(MICRO * among, perHour / SPREAD_PER_HOUR), perHour],
       [plan?.tokensCapacity ?? 0, plan?.tokensPerHour ?? 0],
     ];
     const sizes = [
@@ -50,7 +59,7 @@ export class LocalShare {
       emptyBucket(Math.floor(capacity / among), Math.floor(perHour / among)),
     );
     this.at = now;
-    this.slots = Math.max(1, Math.floor(config.slots / among));
+    this.slots = Math.max(1, Math.floor(slots / among));
     this.bytes = Math.floor(config.bytes / among);
     this.fullAt = fullAt;
     pools.slots.keepAtMost(this.slots);

@@ -36,7 +36,7 @@ export class WorkerAccount {
   /** Undefined: this worker does not go on alone. */
   private readonly share: LocalShare | undefined;
   private standing: Standing = 'together';
-  /** The plan lets no request be sent before this time. */
+  /** The plan, or a rejection of a worker that goes on alone, lets nothing be sent before this. */
   private heldUntil = Number.NEGATIVE_INFINITY;
   /** Whether the last grant is not due at once, for another reason than a configured limit. */
   private isLate = false;
@@ -100,9 +100,9 @@ export class WorkerAccount {
   waitMs(request: FleetRequest, now: number): number {
     const costs = costsOf(request, this.last?.plan);
     const { slots, bytes, credits } = this.holdings;
-    if (this.isAlone) return this.share?.wait(costs, request, this.holdings, now) ?? 0;
     this.holdings.expire(now);
     if (now < this.heldUntil) return this.heldUntil - now;
+    if (this.isAlone) return this.share?.wait(costs, request, this.holdings, now) ?? 0;
     if (slots.used + request.slots > slots.held) return Number.POSITIVE_INFINITY;
     if (request.bytes > 0 && bytes.used + request.bytes > bytes.held) {
       return Number.POSITIVE_INFINITY;
@@ -225,9 +225,15 @@ export class WorkerAccount {
     this.standing = 'alone';
     const { config, holdings, last } = this;
     const { plan, workers = 1 } = last ?? {};
-    this.share.begin({ config, plan, workers, pools: holdings, now, fullAt });
+    const slots = this.mostSlots;
+    this.share.begin({ config, slots, plan, workers, pools: holdings, now, fullAt });
     // The share of the worker does not expire until the store replies again.
     holdings.renew(Number.POSITIVE_INFINITY);
+  }
+
+  /** Sends nothing before a time. */
+  hold(until: number): void {
+    this.heldUntil = Math.max(this.heldUntil, until);
   }
 
   /** The store is still away. @returns whether the worker may use its whole share from now on */
