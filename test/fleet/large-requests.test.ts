@@ -24,16 +24,18 @@ async function run(count: number, options: LimiterOptions, sizeOf: () => Size, m
   const store = memoryStore({ clock });
   const random = seededRandom(7);
   const sends: { readonly at: number; readonly cost: number }[] = [];
+  const counts = new Array<number>(count).fill(0);
   let inFlight = 0;
   let most = 0;
   let isOn = true;
-  const lane = async (limiter: ReturnType<typeof createLimiter>) => {
+  const lane = async (limiter: ReturnType<typeof createLimiter>, place: number) => {
     while (isOn) {
       const size = sizeOf();
       const amount = size.bytes ?? size.weight ?? 1;
       const attempt = () =>
         new Promise<void>((done) => {
           sends.push({ at: clock.now(), cost: 1 });
+          counts[place] = (counts[place] as number) + 1;
           inFlight += amount;
           most = Math.max(most, inFlight);
           const end = () => {
@@ -48,7 +50,9 @@ async function run(count: number, options: LimiterOptions, sizeOf: () => Size, m
   const limiters = Array.from({ length: count }, () =>
     createLimiter({ adaptive: false, clock, ...options, shared: memoryStoreOf(store, clock) }),
   );
-  for (const limiter of limiters) for (let each = 0; each < LANES; each += 1) void lane(limiter);
+  limiters.forEach((limiter, place) => {
+    for (let each = 0; each < LANES; each += 1) void lane(limiter, place);
+  });
   let area = 0;
   for (let at = 0; at < ms; at += 10) {
     await clock.advanceAsync(10);
@@ -56,7 +60,7 @@ async function run(count: number, options: LimiterOptions, sizeOf: () => Size, m
   }
   isOn = false;
   for (const limiter of limiters) limiter.close();
-  return { sends, most, mean: area / ms };
+  return { sends, counts, most, mean: area / ms };
 }
 
 /** The store behind a network: a reply comes 1 ms after its call. */
@@ -95,18 +99,20 @@ it('requests of equal size use the bytes that no share is enough for', async () 
   expect(mean).toBeGreaterThan(0.95 * 5_000);
 });
 
-it('requests of more slots than the share of a worker use all slots, and no more', async () => {
+it('requests of more slots than the share of a worker use all slots, no more, and in turn', async () => {
   for (const [count, concurrency, weight] of [
     [8, 16, 4],
     [3, 16, 16],
     [2, 16, 9],
     [4, 9, 3],
   ] as const) {
-    const { mean, most } = await run(count, { concurrency }, () => ({ weight }), 20_000);
-    const told = `${count} workers, ${concurrency} slots, ${weight} each`;
+    const { mean, most, counts } = await run(count, { concurrency }, () => ({ weight }), 20_000);
+    const told = `${count} workers, ${concurrency} slots, ${weight} each: ${counts}`;
     const usable = concurrency - (concurrency % weight);
     expect(mean, told).toBeGreaterThan(0.9 * usable);
     expect(most, told).toBeLessThanOrEqual(concurrency);
+    // They take turns.
+    expect(Math.max(...counts), told).toBeLessThan(1.5 * Math.min(...counts));
   }
 });
 

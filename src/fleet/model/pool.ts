@@ -81,7 +81,7 @@ export function lend(
   if (given < head) {
     const isAllowed = isOverdrawn
       ? !isClosed && held < share && pool.held <= size
-      : head > 1 && free >= head;
+      : head > 1 && (hadClaim ? free : unclaimed) >= head;
     given = isAllowed ? head : 0;
   }
   const isShort = given < wanted;
@@ -90,8 +90,8 @@ export function lend(
   mine.held = held + given;
   pool.held += given;
   const missing = wanted - given;
-  // A request of several slots may need more than the share.
-  const forHead = head > 1 ? head - given : 0;
+  // A request of several slots may need more than the share. Workers that waited longer go first.
+  const forHead = head > 1 && held < share ? head - given : 0;
   mine.claim = isShort ? Math.min(missing, Math.max(0, share - mine.held, forHead)) : 0;
   mine.seeks = isShort
     ? Math.min(missing - mine.claim, Math.max(0, top - mine.held - mine.claim))

@@ -39,7 +39,7 @@ local function lend(pool, mine, wantHeld, wanted, head, spare, size, isOverdrawn
   if granted < head then
     local isAllowed
     if isOverdrawn then isAllowed = not isShut and wantHeld < share and pool.held <= size
-    else isAllowed = head > 1 and free >= head end
+    else isAllowed = head > 1 and (hadClaim and free or unclaimed) >= head end
     granted = isAllowed and head or 0
   end
   local isShort = granted < wanted
@@ -49,7 +49,7 @@ local function lend(pool, mine, wantHeld, wanted, head, spare, size, isOverdrawn
   mine.held = wantHeld + granted
   pool.held = pool.held + granted
   local missing = wanted - granted
-  local forHead = head > 1 and head - granted or 0
+  local forHead = head > 1 and wantHeld < share and head - granted or 0
   mine.claim = isShort and min(missing, max(0, share - mine.held, forHead)) or 0
   mine.seeks = isShort and min(missing - mine.claim, max(0, top - mine.held - mine.claim)) or 0
   local claimed, sought = pool.claimed, pool.sought
