@@ -2,6 +2,7 @@ import {
   AGAIN,
   FATAL,
   NO_MONEY,
+  NO_QUOTA,
   OVERLOADED,
   type PartialVerdict,
   type ProviderAdapter,
@@ -63,7 +64,7 @@ function limitOf(texts: readonly string[]): PartialVerdict {
 function verdict(answer: ProviderResponse): PartialVerdict | undefined {
   const { status, words, texts } = answer;
   if (words.has(SPEND_CAP_CODE) || texts.some((text) => SPEND_CAP.test(text))) {
-    return { kind: 'fatal', outage: 'quota', ...untilRegained(answer) };
+    return { ...NO_QUOTA, ...untilRegained(answer) };
   }
   if (texts.some((text) => NO_CREDIT.test(text))) return NO_MONEY;
   if (texts.some((text) => NOT_INCLUDED.test(text))) return FATAL;

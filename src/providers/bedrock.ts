@@ -39,7 +39,7 @@ function verdict(answer: ProviderResponse): PartialVerdict | undefined {
     if (unit === undefined) continue;
     const limit = unit.toLowerCase();
     // A daily quota: another attempt today fails too.
-    if (daily !== undefined) return { kind: 'fatal', outage: 'quota', limit: `${limit} per day` };
+    if (daily !== undefined) return { ...NO_QUOTA, limit: `${limit} per day` };
     return { ...known, limit };
   }
   return known;

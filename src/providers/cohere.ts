@@ -1,4 +1,9 @@
-import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
+import {
+  NO_QUOTA,
+  type PartialVerdict,
+  type ProviderAdapter,
+  type ProviderResponse,
+} from './adapter.ts';
 import { type LimitRow, MINUTE_MS, MONTH_MS, readRows, rowOf } from './headers.ts';
 
 /** The reset is a time in seconds since 1970. */
@@ -24,7 +29,7 @@ function verdict({ status, texts }: ProviderResponse): PartialVerdict | undefine
   for (const text of texts) {
     const window = CALLS.exec(text)?.[1];
     if (window === 'minute') return { kind: 'throttled', limit: 'requests' };
-    if (window === 'month') return { kind: 'fatal', outage: 'quota', limit: 'requests per month' };
+    if (window === 'month') return { ...NO_QUOTA, limit: 'requests per month' };
   }
   return undefined;
 }

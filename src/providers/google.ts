@@ -1,5 +1,6 @@
 import type { LimitUnit, ReportedLimit } from '../model/feedback.ts';
 import {
+  NO_QUOTA,
   OVERLOADED,
   type PartialVerdict,
   type ProviderAdapter,
@@ -105,7 +106,7 @@ function verdict(answer: ProviderResponse): PartialVerdict | undefined {
   const daily = violations.find(({ quotaId }) => PER_DAY.test(quotaId));
   const limits = violations.flatMap(({ limit }) => limit ?? []);
   const shared = { limit: (daily ?? violations[0])?.quotaId ?? '', limits };
-  if (daily !== undefined) return { ...shared, kind: 'fatal', outage: 'quota' };
+  if (daily !== undefined) return { ...shared, ...NO_QUOTA };
   return {
     ...known,
     ...shared,

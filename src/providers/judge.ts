@@ -129,9 +129,10 @@ function kindOf({
     const isText = chain.length === 0 && texts.some((text) => THROTTLED_TEXT.test(text));
     return isText ? 'throttled' : undefined;
   }
-  // GitHub's limits may answer 403, which passes.
-  const isLimited = header('x-ratelimit-remaining') === '0' || header('retry-after') !== undefined;
-  if (status === 403 && isLimited) return 'throttled';
+  // GitHub's limits may answer 403, which passes. Retry-After alone is no sign: Varnish adds it to
+  // every error.
+  const left = header('x-ratelimit-remaining');
+  if (status === 403 && left && (left === '0' || header('retry-after'))) return 'throttled';
   if (status === 429) {
     if (hasNoBalance(texts)) return 'fatal';
     return texts.some((text) => OVERLOADED.test(text)) ? 'overloaded' : 'throttled';

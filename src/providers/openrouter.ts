@@ -1,4 +1,9 @@
-import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
+import {
+  NO_QUOTA,
+  type PartialVerdict,
+  type ProviderAdapter,
+  type ProviderResponse,
+} from './adapter.ts';
 import { DAY_MS, headerGetOf, MINUTE_MS, readRows, rowOf, untilReset } from './headers.ts';
 import { isShape, read } from './shape.ts';
 
@@ -19,7 +24,7 @@ function verdict(answer: ProviderResponse): PartialVerdict | undefined {
     const limits = limitsOf(answer, per === 'day' ? DAY_MS : MINUTE_MS);
     const hit = { limits, ...untilReset(limits) };
     return per === 'day'
-      ? { kind: 'fatal', outage: 'quota', limit: 'requests per day', ...hit }
+      ? { ...NO_QUOTA, limit: 'requests per day', ...hit }
       : { kind: 'throttled', limit: 'requests', ...hit };
   }
   return undefined;

@@ -39,8 +39,10 @@ describe('by status', () => {
     expect(verdict.outage).toBeUndefined();
   });
 
-  it('403 with something left, and without a wait, is final', () => {
-    const headers = { 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '10' };
+  it.each([
+    ['something left, and without a wait', { 'x-ratelimit-remaining': '10' }],
+    ['a wait alone, as Varnish sends it with each error,', { 'retry-after': '5' }],
+  ])('403 with %s is final', (_, headers) => {
     const verdict = classify(new Response(null, { status: 403, headers }));
     expect(verdict).toMatchObject({ kind: 'fatal', retry: false, outage: 'authorisation' });
   });
