@@ -45,12 +45,8 @@ export class ReportedRate {
   readonly #fill = new FillMeter();
   #report: Report | undefined = undefined;
   #roundedMs = ROUNDED_MS;
-  /**
-   * The longest reported reset, and whether it is within the rounding: then the resets show
-   * nothing, as those of a window of a second that are whole seconds.
-   */
+  /** The longest reported reset. */
   #longestMs = 0;
-  #isVague = false;
   readonly #share = new DriftingRate();
   /** The refill rate that the last report promises, per ms. */
   #promisedPerMs = 0;
@@ -85,9 +81,9 @@ export class ReportedRate {
     }
     const roundedMs = isTime ? ROUNDED_MS : this.#roundedMs;
     this.#longestMs = Math.max(this.#longestMs, resetMs ?? 0);
-    this.#isVague =
-      resetMs !== undefined && limits.windowMs === undefined && this.#longestMs <= roundedMs;
-    const tellsReset = resetMs !== undefined && !this.#isVague;
+    // Resets within their rounding show nothing, as whole seconds of a window of a second.
+    const isVague = limits.windowMs === undefined && this.#longestMs <= roundedMs;
+    const tellsReset = resetMs !== undefined && !isVague;
     const wholeAt = (isTime ? now : at) + (resetMs ?? Number.NaN);
     if (tellsReset) {
       const latestEnd = now + resetMs;
@@ -183,7 +179,8 @@ export class ReportedRate {
   /** Whether the amount left may be sent at once, and then nothing until the next report. */
   get isExact(): boolean {
     if (this.#hasEnd) return this.#window.isExact;
-    return this.#report?.tellsReset === false && !this.#isVague;
+    // Without a reset or a window, no rate follows from the amount left.
+    return this.#report?.tellsReset === false && this.#share.perMs !== undefined;
   }
 
   /** Whether reports show that the limit admits requests before it is full again. */

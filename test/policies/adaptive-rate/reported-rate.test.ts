@@ -138,6 +138,16 @@ describe('a rate that is told', () => {
     expect(rate.usualPerMs(1_000)).toBeGreaterThan(0);
   });
 
+  it.each([
+    [undefined, false],
+    [60_000, true],
+  ])('explains a rejection without a reset only by a window: %s ms', (windowMs, isExact) => {
+    const rate = new ReportedRate();
+    report(rate, 0, 0, { limit: 10, remaining: 1, windowMs });
+    report(rate, 10, 1, { limit: 10, remaining: 0, windowMs }, { isAccepted: false });
+    expect(rate.isExact).toBe(isExact);
+  });
+
   it('is none where a window has no length and shows none', () => {
     const rate = new ReportedRate();
     report(rate, 0, 0, { limit: 100, remaining: 50 });

@@ -8,10 +8,13 @@ const REQUESTS = 300;
 const BEGAN_AT = Date.UTC(2026, 10, 27, 12, 0, 0, 123);
 
 interface Headers {
-  /** How the end of the window is rounded to a whole second. */
-  readonly round: (seconds: number) => number;
+  /**
+   * How the end of the window is rounded to a whole second. Without it no end is told, and a
+   * rejection names a wait of a second.
+   */
+  readonly round?: (seconds: number) => number;
   /** Whether the reset is a time since 1970, not the time until then. */
-  readonly isTime: boolean;
+  readonly isTime?: boolean;
 }
 
 /** Sends all requests to a fixed window that begins with a request, and names only its size. */
@@ -37,7 +40,8 @@ async function sendAll(limit: number, windowMs: number, { round, isTime }: Heade
       date: new Date(BEGAN_AT + now).toUTCString(),
       'x-ratelimit-limit': String(limit),
       'x-ratelimit-remaining': String(Math.max(0, limit - used)),
-      'x-ratelimit-reset': String(round((from + endAt) / 1_000)),
+      ...(round && { 'x-ratelimit-reset': String(round((from + endAt) / 1_000)) }),
+      ...(round === undefined && used > limit && { 'retry-after': '1' }),
     };
     if (used > limit) {
       rejected += 1;
@@ -82,5 +86,14 @@ describe('a fixed window whose reset is rounded to whole seconds', () => {
       rejections += rejected;
     }
     expect(rejections / 5).toBeLessThan(12);
+  });
+});
+
+describe('a fixed window whose reset is not told', () => {
+  it.each([10, 20])('is learned from rejections: %i requests a second', async (limit) => {
+    const { done, rejected, seconds } = await sendAll(limit, 1_000, {});
+    expect(done).toBe(REQUESTS);
+    expect(rejected).toBeLessThan(30);
+    expect(seconds).toBeLessThan((1.8 * REQUESTS) / limit);
   });
 });
