@@ -1,6 +1,6 @@
 import { range } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { throttle } from '../../../src/index.ts';
+import { createLimiter } from '../../../src/index.ts';
 import { ManualClock } from '../../../src/simulator/manual-clock.ts';
 import { watch } from '../../request/harness.ts';
 
@@ -35,10 +35,16 @@ async function run({ letsIn, answerMs, broken }: Server) {
     inProgress -= 1;
     return n;
   };
-  const seen = watch(range(0, REQUESTS).pipe(throttle(send, { clock, outcomes: true })));
+  const limiter = createLimiter({ clock });
+  let outages = 0;
+  limiter.events$.subscribe(({ kind }) => {
+    if (kind === 'outageStarted') outages += 1;
+  });
+  const seen = watch(range(0, REQUESTS).pipe(limiter.throttle(send, { outcomes: true })));
   await clock.runAllAsync();
+  limiter.close();
   const lost = seen.values.filter(({ status }) => status !== 'ok').map(({ request }) => request);
-  return { lost, closed, seconds: clock.now() / 1_000 };
+  return { lost, closed, outages, seconds: clock.now() / 1_000 };
 }
 
 /** A bucket of 20 that gets 20 a second. */
@@ -64,9 +70,11 @@ describe('a server that closes connections to reject requests', () => {
   });
 
   it('gets no flood if it bounds their rate, and no request is lost', async () => {
-    const { lost, closed, seconds } = await run({ letsIn: bucket(), answerMs: 30 });
+    const { lost, closed, outages, seconds } = await run({ letsIn: bucket(), answerMs: 30 });
     expect(lost).toEqual([]);
     expect(closed).toBeLessThan(300);
+    // Two are taken for outages; after that rejections are known.
+    expect(outages).toBe(2);
     expect(seconds).toBeLessThan(20);
   });
 

@@ -138,6 +138,15 @@ describe('a rate that is told', () => {
     expect(rate.usualPerMs(1_000)).toBeGreaterThan(0);
   });
 
+  it('is read from resets within their rounding if the window is told', () => {
+    const rate = new ReportedRate();
+    for (let order = 0; order < 10; order += 1) {
+      const told = { limit: 10, remaining: 9 - order, resetMs: 1_000, windowMs: 1_000 };
+      report(rate, order * 80, order, told);
+    }
+    expect(rate.refillsGradually).toBe(true);
+  });
+
   it.each([
     [undefined, false],
     [60_000, true],
