@@ -127,7 +127,7 @@ export class FleetPolicy implements Policy<Charge> {
     if (own !== 0) this.own?.giveBack(own, completed, time);
     if (attempt === undefined) return;
     const isRejected = this.learning?.reports.ended(attempt, completed, now) === true;
-    if (isRejected) this.worker.rejected(completed.verdict?.retryAfterMs, now);
+    if (isRejected) this.worker.rejected(now, completed.verdict?.retryAfterMs);
   }
 
   idle(): void {

@@ -126,10 +126,10 @@ export class FleetWorker {
   }
 
   /**
-   * The provider has rejected a request. A worker that goes on alone waits by itself: it learns
-   * nothing meanwhile, and a wait until the next request is accepted would be for all that wait.
+   * The provider has rejected a request. A worker that goes on alone learns no lower rate from it,
+   * and sends nothing for the named wait, or for the usual backoff if that is longer.
    */
-  rejected(retryAfterMs = 0, now: number): void {
+  rejected(now: number, retryAfterMs = 0): void {
     if (!this.account.isAlone) this.hurry(now);
     else this.account.hold(now + Math.max(retryAfterMs, DEFAULT_BACKOFF_MS));
   }
