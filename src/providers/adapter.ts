@@ -44,6 +44,21 @@ export const NO_MONEY: PartialVerdict = { kind: 'fatal', outage: 'billing' };
 /** The verdict on an answer that refuses the key, or what the key may do. */
 export const UNAUTHORISED: PartialVerdict = { kind: 'fatal', outage: 'authorisation' };
 
+/** The verdicts on answers that name the limit. */
+export const TOO_MANY_REQUESTS: PartialVerdict = { kind: 'throttled', limit: 'requests' };
+export const TOO_MANY_TOKENS: PartialVerdict = { kind: 'throttled', limit: 'tokens' };
+
+/** Verdicts by the words with which errors are named. */
+export type Words = Readonly<Record<string, PartialVerdict>>;
+
+/** The verdict of the first of these words that an answer has. */
+export function verdictByWord(
+  known: Words,
+  { words }: Pick<ProviderResponse, 'words'>,
+): PartialVerdict | undefined {
+  return Object.entries(known).find(([word]) => words.has(word))?.[1];
+}
+
 /**
  * Reads the answers of one family of providers, by their shape alone. It leaves answers that it
  * does not recognise to other adapters.

@@ -9,13 +9,16 @@ import {
   type ProviderResponse,
   THROTTLED,
   UNAUTHORISED,
+  verdictByWord,
+  type Words,
 } from './adapter.ts';
+import { isIn, matchIn } from './error-chain.ts';
 import { MINUTE_MS, readRows, rowOf } from './headers.ts';
 import { dateMs } from './times.ts';
 
 const UNITS = ['requests', 'tokens', 'input-tokens', 'output-tokens'] as const;
 
-const ROWS = UNITS.map((unit) => rowOf(unit, `anthropic-ratelimit-${unit}`, MINUTE_MS));
+const ROWS = UNITS.map((unit) => rowOf(unit, `anthropic-ratelimit-${unit}-*`, MINUTE_MS));
 
 /**
  * A tier's spending cap is answered with 429, the account's own cap with 400. Both last until the
@@ -32,24 +35,21 @@ const NAMED_LIMIT = /\b(requests|input tokens|output tokens|tokens) per minute\b
 const OLDER_LIMIT = /^(?:\d{3} )?Number of (?:request )?(tokens|requests) has exceeded\b/;
 
 /** The kinds of errors that come inside a stream, without a status. */
-const KINDS: Readonly<Record<string, PartialVerdict>> = {
+const KINDS: Words = {
   rate_limit_error: THROTTLED,
   overloaded_error: OVERLOADED,
-  api_error: AGAIN,
-  timeout_error: AGAIN,
   billing_error: NO_MONEY,
   authentication_error: UNAUTHORISED,
   permission_error: UNAUTHORISED,
+  api_error: AGAIN,
+  timeout_error: AGAIN,
 };
 
 /** The time until the account works again, in ms from the answer. */
 function untilRegained({ texts, answeredAtMs }: ProviderResponse): PartialVerdict {
-  for (const text of texts) {
-    const [, day, time] = REGAINED.exec(text) ?? [];
-    const atMs = dateMs(`${day}T${time}:00Z`);
-    if (atMs !== undefined) return { retryAfterMs: atMs - answeredAtMs() };
-  }
-  return {};
+  const [, day, time] = matchIn(texts, REGAINED);
+  const atMs = dateMs(`${day}T${time}:00Z`);
+  return atMs === undefined ? {} : { retryAfterMs: atMs - answeredAtMs() };
 }
 
 function limitOf(texts: readonly string[]): PartialVerdict {
@@ -63,16 +63,14 @@ function limitOf(texts: readonly string[]): PartialVerdict {
 
 function verdict(answer: ProviderResponse): PartialVerdict | undefined {
   const { status, words, texts } = answer;
-  if (words.has(SPEND_CAP_CODE) || texts.some((text) => SPEND_CAP.test(text))) {
+  if (words.has(SPEND_CAP_CODE) || isIn(texts, SPEND_CAP)) {
     return { ...NO_QUOTA, ...untilRegained(answer) };
   }
-  if (texts.some((text) => NO_CREDIT.test(text))) return NO_MONEY;
-  if (texts.some((text) => NOT_INCLUDED.test(text))) return FATAL;
-  for (const [word, known] of Object.entries(KINDS)) {
-    if (!words.has(word) || (known.kind === 'failed' && status !== undefined)) continue;
-    return known.kind === 'throttled' ? { ...known, ...limitOf(texts) } : known;
-  }
-  return undefined;
+  if (isIn(texts, NO_CREDIT)) return NO_MONEY;
+  if (isIn(texts, NOT_INCLUDED)) return FATAL;
+  const known = verdictByWord(KINDS, answer);
+  if (known?.kind === 'failed' && status !== undefined) return undefined;
+  return known?.kind === 'throttled' ? { ...known, ...limitOf(texts) } : known;
 }
 
 /**

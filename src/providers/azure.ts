@@ -1,4 +1,5 @@
 import type { ReportedLimit } from '../model/feedback.ts';
+import { withoutUndefined } from '../util/without-undefined.ts';
 import type { HeaderGet, ProviderAdapter } from './adapter.ts';
 import { readRows } from './headers.ts';
 import { OPENAI_MARKS, OPENAI_ROWS } from './openai.ts';
@@ -21,15 +22,10 @@ function limits(header: HeaderGet, answeredAtMs: () => number): readonly Reporte
   if (AZURE_MARKS.every((name) => header(name) === undefined)) return [];
   return readRows(OPENAI_ROWS, header, answeredAtMs).flatMap(({ remaining, ...one }) => {
     const seconds = plainNumber(header(`x-ratelimit-renewalperiod-${one.unit}`));
-    const left = remaining !== undefined && remaining > 0 ? remaining : undefined;
+    const left = remaining || undefined;
     if (one.limit === undefined && left === undefined) return [];
-    return [
-      {
-        ...one,
-        ...(left !== undefined && { remaining: left }),
-        ...(seconds !== undefined && seconds > 0 && { windowMs: seconds * 1000 }),
-      },
-    ];
+    const windowMs = seconds ? seconds * 1000 : one.windowMs;
+    return [withoutUndefined({ ...one, remaining: left, windowMs })];
   });
 }
 

@@ -7,11 +7,14 @@ import {
   type ProviderResponse,
   THROTTLED,
   UNAUTHORISED,
+  verdictByWord,
+  type Words,
 } from './adapter.ts';
+import { matchIn } from './error-chain.ts';
 import { read } from './shape.ts';
 
 /** Error names of AWS, from Bedrock's API reference and the throttling codes of the AWS SDKs. */
-const REMARKS: Readonly<Record<string, PartialVerdict>> = {
+const REMARKS: Words = {
   ThrottlingException: THROTTLED,
   Throttling: THROTTLED,
   ThrottledException: THROTTLED,
@@ -34,25 +37,19 @@ const TOO_MANY = /\bToo many (tokens|requests)( per day)?\b/i;
 function verdict(answer: ProviderResponse): PartialVerdict | undefined {
   const known = verdictOf(answer);
   if (known?.kind !== 'throttled') return known;
-  for (const text of answer.texts) {
-    const [, unit, daily] = TOO_MANY.exec(text) ?? [];
-    if (unit === undefined) continue;
-    const limit = unit.toLowerCase();
-    // A daily quota: another attempt today fails too.
-    if (daily !== undefined) return { ...NO_QUOTA, limit: `${limit} per day` };
-    return { ...known, limit };
-  }
-  return known;
+  const [, unit, daily] = matchIn(answer.texts, TOO_MANY);
+  if (unit === undefined) return known;
+  const limit = unit.toLowerCase();
+  // A daily quota: another attempt today fails too.
+  return daily === undefined ? { ...known, limit } : { ...NO_QUOTA, limit: `${limit} per day` };
 }
 
 function verdictOf({ chain, words, header }: ProviderResponse): PartialVerdict | undefined {
   // Over plain HTTP the name is in a header, followed by a link.
   const typed = header('x-amzn-errortype')?.split(/[:,]/, 1)[0]?.trim();
-  const name =
-    typed !== undefined && Object.hasOwn(REMARKS, typed)
-      ? typed
-      : Object.keys(REMARKS).find((one) => words.has(one));
-  if (name !== undefined) return REMARKS[name];
+  const named = { words: new Set([typed ?? '']) };
+  const known = verdictByWord(REMARKS, named) ?? verdictByWord(REMARKS, { words });
+  if (known !== undefined) return known;
   const isThrottling = chain.some(
     (layer) => read(read(layer, '$retryable'), 'throttling') === true,
   );

@@ -5,6 +5,7 @@ import {
   type Verdict,
 } from '../model/feedback.ts';
 import { checkChoice, checkMethods } from '../util/check.ts';
+import { withoutUndefined } from '../util/without-undefined.ts';
 import { defaultProviders, readProviders } from './registry.ts';
 import { positive } from './shape.ts';
 
@@ -60,14 +61,13 @@ export function verdictOf(feedback: Feedback): Verdict {
   checkMethods('feedback', feedback, []);
   checkChoice('feedback.kind', feedback.kind, FEEDBACK_KINDS);
   const { kind, limit, limits } = feedback;
-  const retryAfterMs = positive(feedback.retryAfterMs);
   const told = Array.isArray(limits) ? limits.filter(isUsable) : [];
-  return {
+  return withoutUndefined({
     kind,
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-    ...(typeof limit === 'string' && { limit }),
-    ...(told.length > 0 && { limits: told }),
-  };
+    retryAfterMs: positive(feedback.retryAfterMs),
+    limit: typeof limit === 'string' ? limit : undefined,
+    limits: told.length > 0 ? told : undefined,
+  });
 }
 
 function isUsable(limit: ReportedLimit | undefined): boolean {

@@ -3,19 +3,16 @@ import {
   type PartialVerdict,
   type ProviderAdapter,
   type ProviderResponse,
+  TOO_MANY_REQUESTS,
 } from './adapter.ts';
-import { type LimitRow, MINUTE_MS, MONTH_MS, readRows, rowOf } from './headers.ts';
+import { matchIn } from './error-chain.ts';
+import { MINUTE_MS, MONTH_MS, readRows, rowOf } from './headers.ts';
 
 /** The reset is a time in seconds since 1970. */
-const ROWS: readonly LimitRow[] = [
-  rowOf('requests', 'x-trial-endpoint-call', MINUTE_MS),
-  {
-    unit: 'requests',
-    limit: 'x-endpoint-monthly-call-limit',
-    remaining: 'x-endpoint-monthly-call-remaining',
-    windowMs: MONTH_MS,
-  },
-  rowOf('requests', 'x-ratelimit'),
+const ROWS = [
+  rowOf('requests', 'x-trial-endpoint-call-*', MINUTE_MS),
+  rowOf('requests', 'x-endpoint-monthly-call-*', MONTH_MS),
+  rowOf('requests', 'x-ratelimit-*'),
 ];
 
 /** Headers that only Cohere sends beside the plain names. */
@@ -26,12 +23,9 @@ const CALLS = /\blimited to \d{1,12} API calls \/ (minute|month)\b/;
 
 function verdict({ status, texts }: ProviderResponse): PartialVerdict | undefined {
   if (status !== 429) return undefined;
-  for (const text of texts) {
-    const window = CALLS.exec(text)?.[1];
-    if (window === 'minute') return { kind: 'throttled', limit: 'requests' };
-    if (window === 'month') return { ...NO_QUOTA, limit: 'requests per month' };
-  }
-  return undefined;
+  const [, window] = matchIn(texts, CALLS);
+  if (window === 'minute') return TOO_MANY_REQUESTS;
+  return window === undefined ? undefined : { ...NO_QUOTA, limit: 'requests per month' };
 }
 
 /** Cohere. */

@@ -1,4 +1,5 @@
 import type { ConnectionFailure } from '../model/feedback.ts';
+import { isIn } from './error-chain.ts';
 import { read } from './shape.ts';
 
 /** Codes of no connection. Bun 1.3 and earlier has the last two. */
@@ -71,8 +72,7 @@ export function addConnectionCodes(
   texts: readonly string[],
   chain: readonly unknown[],
 ): void {
-  for (const [pattern, code] of TEXTS)
-    if (texts.some((text) => pattern.test(text))) words.add(code);
+  for (const [pattern, code] of TEXTS) if (isIn(texts, pattern)) words.add(code);
   if (chain.some(isNetworkError)) words.add('ECONNRESET');
 }
 

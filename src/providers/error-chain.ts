@@ -129,6 +129,20 @@ export function wordsOf(chain: readonly unknown[]): Set<string> {
   return words;
 }
 
+/** The match of the first text that has one; empty if none has. */
+export function matchIn(texts: readonly string[], pattern: RegExp): readonly string[] {
+  for (const text of texts) {
+    const match = pattern.exec(text);
+    if (match !== null) return match;
+  }
+  return [];
+}
+
+/** Whether any text matches. */
+export function isIn(texts: readonly string[], pattern: RegExp): boolean {
+  return texts.some((text) => pattern.test(text));
+}
+
 /** All messages in the chain, nearest first. */
 export function textsOf(thing: unknown, chain: readonly unknown[]): string[] {
   const texts: string[] = [];

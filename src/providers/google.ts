@@ -1,4 +1,5 @@
 import type { LimitUnit, ReportedLimit } from '../model/feedback.ts';
+import { withoutUndefined } from '../util/without-undefined.ts';
 import {
   NO_QUOTA,
   OVERLOADED,
@@ -7,6 +8,8 @@ import {
   type ProviderResponse,
   THROTTLED,
   UNAUTHORISED,
+  verdictByWord,
+  type Words,
 } from './adapter.ts';
 import { DAY_MS, MINUTE_MS, reported } from './headers.ts';
 import { isList, isShape, read, readList, readNumber, readText } from './shape.ts';
@@ -17,7 +20,7 @@ const MOST_DETAILS = 16;
 const PER_DAY = /per_?day/i;
 
 /** Status names, for answers without a number. */
-const KINDS: Readonly<Record<string, PartialVerdict>> = {
+const KINDS: Words = {
   RESOURCE_EXHAUSTED: THROTTLED,
   UNAVAILABLE: OVERLOADED,
   UNAUTHENTICATED: UNAUTHORISED,
@@ -93,25 +96,19 @@ function violationsOf(details: readonly unknown[]): Violation[] {
 function verdict(answer: ProviderResponse): PartialVerdict | undefined {
   const details = detailsOf(answer);
   const violations = violationsOf(details);
-  const delayMs = details
+  const retryAfterMs = details
     .map((detail) => protoDurationMs(read(detail, 'retryDelay')) ?? resetDelayMs(detail))
     .find((ms) => ms !== undefined);
-  const word = Object.keys(KINDS).find((one) => answer.words.has(one));
-  const known = word === undefined ? undefined : KINDS[word];
+  const known = verdictByWord(KINDS, answer);
+  const passing = withoutUndefined({ ...known, retryAfterMs });
   if (violations.length === 0) {
-    if (known === undefined && delayMs === undefined) return undefined;
-    return { ...known, ...(delayMs !== undefined && { retryAfterMs: delayMs }) };
+    return known === undefined && retryAfterMs === undefined ? undefined : passing;
   }
   // The delay beside a daily quota belongs to another limit: after it the same answer would come.
   const daily = violations.find(({ quotaId }) => PER_DAY.test(quotaId));
   const limits = violations.flatMap(({ limit }) => limit ?? []);
   const shared = { limit: (daily ?? violations[0])?.quotaId ?? '', limits };
-  if (daily !== undefined) return { ...shared, ...NO_QUOTA };
-  return {
-    ...known,
-    ...shared,
-    ...(delayMs !== undefined && { retryAfterMs: delayMs }),
-  };
+  return daily === undefined ? { ...passing, ...shared } : { ...shared, ...NO_QUOTA };
 }
 
 /** Gemini, Vertex AI, and other services that answer with a `google.rpc.Status`. */

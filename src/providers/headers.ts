@@ -1,4 +1,5 @@
 import type { LimitUnit, ReportedLimit } from '../model/feedback.ts';
+import { withoutUndefined } from '../util/without-undefined.ts';
 import type { HeaderGet, PartialVerdict } from './adapter.ts';
 import { isList, isShape, read, readList } from './shape.ts';
 import { parseList } from './structured-list.ts';
@@ -90,7 +91,7 @@ function recordOf(headers: object): Record<string, string> {
 /** A policy as Envoy and the drafts before 8 write it: `60;w=6` is 60 in 6 seconds. */
 export interface Quota {
   readonly limit: number;
-  readonly windowMs?: number;
+  readonly windowMs: number | undefined;
 }
 
 /** The policies of a `RateLimit-Policy`. Empty if one of its items is not a policy. */
@@ -99,7 +100,7 @@ export function quotasOf(field: string | undefined): readonly Quota[] {
   const quotas = items.flatMap(({ value, parameters }) => {
     if (!isWhole(value)) return [];
     const seconds = parameters.get('w');
-    return [{ limit: value, ...(isWhole(seconds) && { windowMs: seconds * 1000 }) }];
+    return [{ limit: value, windowMs: isWhole(seconds) ? seconds * 1000 : undefined }];
   });
   return quotas.length === items.length ? quotas : [];
 }
@@ -116,14 +117,14 @@ export function windowOf(limit: number, quotas: readonly Quota[]): number | unde
  * limit that is closest to being reached and the policies follow.
  */
 export function quotaIn(text: string | undefined): Partial<Quota> {
-  const limit = plainNumber(text);
-  if (limit !== undefined) return { limit };
+  const number = plainNumber(text);
+  if (number !== undefined) return { limit: number };
   const quotas = quotasOf(text);
   const [closest, ...policies] = quotas;
   if (closest === undefined || quotas.every((quota) => quota.windowMs === undefined)) return {};
   // `60;w=60` is the limit and its policy in one.
-  const windowMs = closest.windowMs ?? windowOf(closest.limit, policies);
-  return { limit: closest.limit, ...(windowMs !== undefined && { windowMs }) };
+  const { limit, windowMs = windowOf(limit, policies) } = closest;
+  return { limit, windowMs };
 }
 
 function isWhole(value: unknown): value is number {
@@ -138,19 +139,20 @@ export const MONTH_MS = 30 * DAY_MS;
 /** The headers of one limit. */
 export interface LimitRow {
   readonly unit: LimitUnit;
-  readonly limit?: string;
-  readonly remaining?: string;
-  readonly reset?: string;
-  readonly windowMs?: number | undefined;
+  readonly limit: string;
+  readonly remaining: string;
+  readonly reset: string;
+  readonly windowMs: number | undefined;
 }
 
-/** The headers `<name>-limit`, `<name>-remaining` and `<name>-reset`. */
-export function rowOf(unit: LimitUnit, name: string, windowMs?: number): LimitRow {
+/** @param names of the headers, with `*` for `limit`, `remaining` and `reset` */
+export function rowOf(unit: LimitUnit, names: string, windowMs?: number): LimitRow {
+  const named = (what: string) => names.replace('*', what);
   return {
     unit,
-    limit: `${name}-limit`,
-    remaining: `${name}-remaining`,
-    reset: `${name}-reset`,
+    limit: named('limit'),
+    remaining: named('remaining'),
+    reset: named('reset'),
     windowMs,
   };
 }
@@ -158,28 +160,19 @@ export function rowOf(unit: LimitUnit, name: string, windowMs?: number): LimitRo
 /** Builds the report of a limit; undefined if nothing is known. */
 export function reported(
   unit: LimitUnit,
-  report: {
-    readonly limit?: number | undefined;
-    readonly remaining?: number | undefined;
-    readonly resetMs?: number | undefined;
-    readonly isResetTime?: boolean;
-    readonly windowMs?: number | undefined;
-  },
+  { limit, remaining, resetMs, isResetTime, windowMs }: Omit<ReportedLimit, 'unit'>,
 ): ReportedLimit | undefined {
-  // A limit of 0 does not apply, and its remaining amount means nothing.
-  const limit = report.limit !== undefined && report.limit > 0 ? report.limit : undefined;
-  const isNone = limit === undefined && (report.limit !== undefined || report.remaining === 0);
-  const remaining = isNone ? undefined : report.remaining;
-  if (limit === undefined && remaining === undefined) return undefined;
-  return {
+  // A limit of 0 does not apply, and nothing left of an unknown limit means nothing.
+  if (limit === undefined ? !remaining : limit <= 0) return undefined;
+  return withoutUndefined({
     unit,
-    ...(limit !== undefined && { limit }),
-    ...(remaining !== undefined && { remaining }),
-    ...(report.resetMs !== undefined && { resetMs: report.resetMs }),
-    ...(report.isResetTime === true && { isResetTime: true }),
+    limit,
+    remaining,
+    resetMs,
+    isResetTime: isResetTime || undefined,
     // A window of 0 seconds bounds nothing: the limit stays, its window is unknown.
-    ...(report.windowMs !== undefined && report.windowMs > 0 && { windowMs: report.windowMs }),
-  };
+    windowMs: windowMs || undefined,
+  });
 }
 
 /** Reads the limits of these rows from headers. */
@@ -188,18 +181,13 @@ export function readRows(
   header: HeaderGet,
   answeredAtMs: () => number,
 ): ReportedLimit[] {
-  const limits: ReportedLimit[] = [];
-  for (const row of rows) {
-    const { limit, windowMs = row.windowMs } =
-      row.limit === undefined ? {} : quotaIn(header(row.limit));
-    const remaining = row.remaining === undefined ? undefined : plainNumber(header(row.remaining));
-    if (limit === undefined && remaining === undefined) continue;
-    const reset = row.reset === undefined ? undefined : header(row.reset);
-    const told = { limit, remaining, ...resetOf(reset, answeredAtMs), windowMs };
-    const one = reported(row.unit, told);
-    if (one !== undefined) limits.push(one);
-  }
-  return limits;
+  return rows.flatMap((row) => {
+    const { limit, windowMs = row.windowMs } = quotaIn(header(row.limit));
+    const remaining = plainNumber(header(row.remaining));
+    if (limit === undefined && remaining === undefined) return [];
+    const reset = resetOf(header(row.reset), answeredAtMs);
+    return reported(row.unit, { limit, remaining, ...reset, windowMs }) ?? [];
+  });
 }
 
 /** The wait until the used-up limit resets. */

@@ -31,16 +31,12 @@ function timesThousand(seconds: number | undefined): number | undefined {
 }
 
 /** The draft writes names as strings; tokens are accepted too. */
-function nameOf({ value }: Item): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
-
 function policiesOf(header: HeaderGet, answeredAtMs: () => number): Map<string, Policy> {
   const policies = new Map<string, Policy>();
   for (const item of parseList(header('ratelimit-policy'))) {
-    const name = nameOf(item);
+    const { value: name } = item;
     const unit = item.parameters.get('qu') ?? 'requests';
-    if (name === undefined) continue;
+    if (typeof name !== 'string') continue;
     policies.set(name, {
       unit: typeof unit === 'string' && Object.hasOwn(UNITS, unit) ? UNITS[unit] : undefined,
       limit: amount(item, 'q'),
@@ -48,14 +44,13 @@ function policiesOf(header: HeaderGet, answeredAtMs: () => number): Map<string, 
     });
   }
   for (const item of parseList(header('ratelimit'))) {
-    const name = nameOf(item);
-    if (name === undefined) continue;
+    const { value: name } = item;
+    if (typeof name !== 'string') continue;
     const policy = policies.get(name) ?? { unit: 'requests' };
-    const seconds = amount(item, 't');
     policies.set(name, {
       ...policy,
       remaining: amount(item, 'r'),
-      resetMs: seconds === undefined ? undefined : untilResetMs(String(seconds), answeredAtMs),
+      resetMs: untilResetMs(amount(item, 't')?.toString(), answeredAtMs),
     });
   }
   return policies;
@@ -83,7 +78,7 @@ function olderLimits(header: HeaderGet, answeredAtMs: () => number): readonly Re
   return limitOf({ limit, remaining, ...resetOf(told('reset'), answeredAtMs), windowMs });
 }
 
-function limitOf(report: Parameters<typeof reported>[1]): ReportedLimit[] {
+function limitOf(report: Omit<ReportedLimit, 'unit'>): ReportedLimit[] {
   const one = reported('requests', report);
   return one === undefined ? [] : [one];
 }
@@ -103,7 +98,7 @@ function verdict({ status, header, answeredAtMs }: ProviderResponse): PartialVer
     if (remaining !== 0) continue;
     if (longest === undefined || (resetMs ?? 0) > (longest.retryAfterMs ?? 0)) {
       const limit = unit === 'concurrency' ? unit : name;
-      longest = { limit, ...(resetMs !== undefined && { retryAfterMs: resetMs }) };
+      longest = { limit, retryAfterMs: resetMs };
     }
   }
   return longest ?? untilReset(olderLimits(header, answeredAtMs));

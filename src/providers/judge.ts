@@ -1,7 +1,13 @@
-import type { FeedbackKind, ReportedLimit, Verdict } from '../model/feedback.ts';
+import {
+  type FeedbackKind,
+  isRejection,
+  type ReportedLimit,
+  type Verdict,
+} from '../model/feedback.ts';
+import { withoutUndefined } from '../util/without-undefined.ts';
 import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
 import { addConnectionCodes, connectionOf, isConnectionError } from './connection.ts';
-import { errorChain, FIRST_OF_ERRORS, statusOf, textsOf, wordsOf } from './error-chain.ts';
+import { errorChain, FIRST_OF_ERRORS, isIn, statusOf, textsOf, wordsOf } from './error-chain.ts';
 import { headersOf } from './headers.ts';
 import { positive } from './shape.ts';
 import { delayInBody, delayInText, limitInText, unitInText } from './stated-limits.ts';
@@ -63,12 +69,11 @@ export function judge(
   const verdict = verdictOf(answer, readers);
   const kind = verdict.kind ?? kindOf(answer);
   if (kind === undefined) {
-    const connection = connectionOf(words);
-    return {
+    return withoutUndefined({
       kind: 'failed',
       retry: isConnectionError(words),
-      ...(connection !== undefined && { connection }),
-    };
+      connection: connectionOf(words),
+    });
   }
   const limits = [...limitsOf(header, answeredAtMs), ...(verdict.limits ?? [])];
   const stated = kind === 'throttled' && limits.length === 0 ? limitInText(texts) : undefined;
@@ -80,18 +85,18 @@ export function judge(
   const askedMs = verdict.ignoresRetryAfter ? undefined : retryAfterOf(headers, Date.now);
   const bodyMs =
     positive(verdict.retryAfterMs) ??
-    (isPassing(kind) ? (delayInBody(chain) ?? delayInText(texts)) : undefined);
+    (isRejection({ kind }) ? (delayInBody(chain) ?? delayInText(texts)) : undefined);
   const retryAfterMs = kind === 'fatal' ? (bodyMs ?? askedMs) : (askedMs ?? bodyMs);
-  return {
+  return withoutUndefined({
     kind,
     retry: !isFinal(headers) && (verdict.retry ?? kind !== 'fatal'),
     headers,
-    ...(status !== undefined && { status }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-    ...(limit !== undefined && { limit }),
-    ...(limits.length > 0 && { limits }),
-    ...(outage !== undefined && { outage }),
-  };
+    status,
+    retryAfterMs,
+    limit,
+    limits: limits.length > 0 ? limits : undefined,
+    outage,
+  });
 }
 
 const NO_REMARK: PartialVerdict = {};
@@ -109,10 +114,6 @@ function isFinal(headers: Readonly<Record<string, string>>): boolean {
   return (headers['x-should-retry'] ?? headers['llm_provider-x-should-retry']) === 'false';
 }
 
-function isPassing(kind: FeedbackKind): boolean {
-  return kind === 'throttled' || kind === 'overloaded';
-}
-
 /**
  * The kind of an answer by its status; undefined: it is not an answer of a provider, or it did not
  * arrive whole.
@@ -126,28 +127,23 @@ function kindOf({
 }: ProviderResponse): FeedbackKind | undefined {
   if ((status ?? 0) < FIRST_OF_ERRORS && isConnectionError(words)) return undefined;
   if (status === undefined) {
-    const isText = chain.length === 0 && texts.some((text) => THROTTLED_TEXT.test(text));
-    return isText ? 'throttled' : undefined;
+    return chain.length === 0 && isIn(texts, THROTTLED_TEXT) ? 'throttled' : undefined;
   }
   // GitHub's limits may answer 403, which passes. Retry-After alone is no sign: Varnish adds it to
   // every error.
   const left = header('x-ratelimit-remaining');
   if (status === 403 && left && (left === '0' || header('retry-after'))) return 'throttled';
   if (status === 429) {
-    if (hasNoBalance(texts)) return 'fatal';
-    return texts.some((text) => OVERLOADED.test(text)) ? 'overloaded' : 'throttled';
+    if (isIn(texts, NO_BALANCE)) return 'fatal';
+    return isIn(texts, OVERLOADED) ? 'overloaded' : 'throttled';
   }
   if (status === 503 || status === 529) return 'overloaded';
   if (status >= 500 || RETRIED_STATUSES.includes(status)) return 'failed';
   return 'fatal';
 }
 
-function hasNoBalance(texts: readonly string[]): boolean {
-  return texts.some((text) => NO_BALANCE.test(text));
-}
-
 function outageOf({ status = 0, texts }: ProviderResponse): string | undefined {
-  return status === 429 && hasNoBalance(texts) ? 'billing' : OUTAGE_STATUSES.get(status);
+  return status === 429 && isIn(texts, NO_BALANCE) ? 'billing' : OUTAGE_STATUSES.get(status);
 }
 
 /**
@@ -155,7 +151,7 @@ function outageOf({ status = 0, texts }: ProviderResponse): string | undefined {
  * limit with nothing left, if there is exactly one; else the unit that a text names.
  */
 function hitLimit(texts: readonly string[], limits: readonly ReportedLimit[]): string | undefined {
-  if (texts.some((text) => IN_FLIGHT.test(text))) return 'concurrency';
+  if (isIn(texts, IN_FLIGHT)) return 'concurrency';
   const used = limits.filter(({ remaining }) => remaining === 0);
   return used.length === 1 ? used[0]?.unit : unitInText(texts);
 }

@@ -3,11 +3,12 @@ import type { HeaderGet, PartialVerdict, ProviderAdapter, ProviderResponse } fro
 import { anthropic } from './anthropic.ts';
 import { azure } from './azure.ts';
 import { groq } from './groq.ts';
-import { type LimitRow, MINUTE_MS, readRows, reported } from './headers.ts';
+import { MINUTE_MS, readRows, reported, rowOf } from './headers.ts';
 import { ietf } from './ietf.ts';
 import { mistral } from './mistral.ts';
 import { openai } from './openai.ts';
 import { readText } from './shape.ts';
+import { plainNumber } from './times.ts';
 import { together } from './together.ts';
 
 /** The prefix of headers that come from the provider behind the proxy. */
@@ -42,13 +43,14 @@ const UNITS: Readonly<Record<string, LimitUnit>> = {
  * Windows are taken to be a minute. A proxy can be started with another length, but does not report
  * it.
  */
-const ROWS: readonly LimitRow[] = SCOPES.flatMap((scope) =>
-  Object.entries(UNITS).map(([type, unit]) => ({
-    unit,
-    limit: `x-ratelimit-${scope}-limit-${type}`,
-    remaining: `x-ratelimit-${scope}-remaining-${type}`,
-    ...(unit !== 'concurrency' && { windowMs: MINUTE_MS }),
-  })),
+function windowOf(unit: LimitUnit): number | undefined {
+  return unit === 'concurrency' ? undefined : MINUTE_MS;
+}
+
+const ROWS = SCOPES.flatMap((scope) =>
+  Object.entries(UNITS).map(([type, unit]) =>
+    rowOf(unit, `x-ratelimit-${scope}-*-${type}`, windowOf(unit)),
+  ),
 );
 
 /** The adapters for headers of the provider behind the proxy. */
@@ -91,11 +93,7 @@ const OLDER = [
 const ALL_IN_FLIGHT = /\bMax parallel request limit reached Hit Global Limit: Limit=(\d{1,15})\b/;
 
 /** The limit that was hit; undefined if the proxy did not reject the request itself. */
-function hit({
-  texts,
-  chain,
-  header,
-}: ProviderResponse): ReportedLimit | { unit: LimitUnit } | undefined {
+function hit({ texts, chain, header }: ProviderResponse): ReportedLimit | undefined {
   for (const text of texts) {
     const type = TYPE.exec(text)?.[1];
     if (type !== undefined) return counted(type.toLowerCase(), CURRENT.exec(text) ?? []);
@@ -111,16 +109,11 @@ function hit({
   return type === undefined ? undefined : counted(type, []);
 }
 
-function counted(type: string, [, limit, remaining]: readonly string[]) {
+function counted(type: string, [, limit, remaining]: readonly string[]): ReportedLimit | undefined {
   const unit = Object.hasOwn(UNITS, type) ? UNITS[type] : undefined;
   if (unit === undefined) return undefined;
-  const windowMs = unit === 'concurrency' ? undefined : MINUTE_MS;
-  const report = { limit: amount(limit), remaining: amount(remaining), windowMs };
-  return reported(unit, report) ?? { unit };
-}
-
-function amount(digits: string | undefined): number | undefined {
-  return digits === undefined ? undefined : Number(digits);
+  const amounts = { limit: plainNumber(limit), remaining: plainNumber(remaining) };
+  return reported(unit, { ...amounts, windowMs: windowOf(unit) }) ?? { unit };
 }
 
 /**
@@ -134,8 +127,8 @@ function verdict(answer: ProviderResponse): PartialVerdict | undefined {
   return {
     kind: 'throttled',
     limit: limit.unit,
-    ...('limit' in limit && { limits: [limit] }),
-    ...(limit.unit === 'concurrency' && { ignoresRetryAfter: true }),
+    limits: limit.limit === undefined ? [] : [limit],
+    ignoresRetryAfter: limit.unit === 'concurrency',
   };
 }
 

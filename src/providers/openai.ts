@@ -8,24 +8,25 @@ import {
   type PartialVerdict,
   type ProviderAdapter,
   type ProviderResponse,
+  verdictByWord,
+  type Words,
 } from './adapter.ts';
-import { DAY_MS, type LimitRow, MINUTE_MS, readRows } from './headers.ts';
+import { isIn, matchIn } from './error-chain.ts';
+import { DAY_MS, MINUTE_MS, readRows, rowOf } from './headers.ts';
 
-/** No request succeeds until the account is paid or its limit is raised (OpenAI, "Error codes"). */
-const BILLING_WORDS = [
-  'billing_not_active',
-  'billing_hard_limit_reached',
-  'credit_balance_exhausted',
-];
-const QUOTA_WORDS = [
-  'insufficient_quota',
-  'organization_usage_limit_exceeded',
-  'organization_spend_limit_exceeded',
-  'project_spend_limit_exceeded',
-];
-
-/** The servers lack capacity; the second comes with 429, for the flex tier. */
-const OVERLOADED_WORDS = ['server_is_overloaded', 'resource_unavailable'];
+const CODES: Words = {
+  // No request succeeds until the account is paid or its limit is raised (OpenAI, "Error codes").
+  billing_not_active: NO_MONEY,
+  billing_hard_limit_reached: NO_MONEY,
+  credit_balance_exhausted: NO_MONEY,
+  insufficient_quota: NO_QUOTA,
+  organization_usage_limit_exceeded: NO_QUOTA,
+  organization_spend_limit_exceeded: NO_QUOTA,
+  project_spend_limit_exceeded: NO_QUOTA,
+  // The servers lack capacity; the second comes with 429, for the flex tier.
+  server_is_overloaded: OVERLOADED,
+  resource_unavailable: OVERLOADED,
+};
 
 /** A request larger than the whole limit never passes, though the status is 429. */
 const TOO_LARGE = /^(?:\d{3} )?Request too large\b/;
@@ -39,12 +40,10 @@ export const OPENAI_MARKS = [
   'x-ratelimit-remaining-tokens',
 ];
 
-export const OPENAI_ROWS: readonly LimitRow[] = (['requests', 'tokens'] as const).map((unit) => ({
-  unit,
-  limit: `x-ratelimit-limit-${unit}`,
-  remaining: `x-ratelimit-remaining-${unit}`,
-  reset: `x-ratelimit-reset-${unit}`,
-}));
+export const OPENAI_ROWS = [
+  rowOf('requests', 'x-ratelimit-*-requests'),
+  rowOf('tokens', 'x-ratelimit-*-tokens'),
+];
 
 /** The share by which the window implied by a reset may differ from a day. */
 const DAY_TOLERANCE = 0.1;
@@ -69,9 +68,8 @@ function limits(header: HeaderGet, answeredAtMs: () => number): readonly Reporte
 
 /** The limit that an error text of OpenAI, Groq or Azure names. */
 function openAiLimit({ texts, words }: ProviderResponse): string | undefined {
-  for (const text of texts) {
-    const [, unit, per] = NAMED_LIMIT.exec(text) ?? [];
-    if (unit === undefined) continue;
+  const [, unit, per] = matchIn(texts, NAMED_LIMIT);
+  if (unit !== undefined) {
     const name = unit.toLowerCase().replace(' ', '-');
     return per?.toLowerCase() === 'day' ? `${name} per day` : name;
   }
@@ -79,20 +77,17 @@ function openAiLimit({ texts, words }: ProviderResponse): string | undefined {
 }
 
 function verdict(answer: ProviderResponse): PartialVerdict | undefined {
-  const { words, status } = answer;
-  const hasWord = (list: readonly string[]) => list.some((word) => words.has(word));
-  if (hasWord(BILLING_WORDS)) return NO_MONEY;
-  if (hasWord(QUOTA_WORDS)) return NO_QUOTA;
-  if (hasWord(OVERLOADED_WORDS)) return OVERLOADED;
-  if (words.has('rate_limit_exceeded') || (status === 429 && answer.texts.length > 0)) {
+  const { words, status, texts } = answer;
+  const known = verdictByWord(CODES, answer);
+  if (known !== undefined) return known;
+  if (words.has('rate_limit_exceeded') || (status === 429 && texts.length > 0)) {
     const limit = openAiLimit(answer);
     const named = limit === undefined ? {} : { limit };
-    if (answer.texts.some((text) => TOO_LARGE.test(text))) return { kind: 'fatal', ...named };
+    if (isIn(texts, TOO_LARGE)) return { kind: 'fatal', ...named };
     if (words.has('rate_limit_exceeded')) return { kind: 'throttled', ...named };
     return limit === undefined ? undefined : named;
   }
-  if (status === undefined && words.has('server_error')) return AGAIN;
-  return undefined;
+  return status === undefined && words.has('server_error') ? AGAIN : undefined;
 }
 
 /**

@@ -5,43 +5,44 @@ import {
   type PartialVerdict,
   type ProviderAdapter,
   type ProviderResponse,
+  TOO_MANY_REQUESTS,
+  TOO_MANY_TOKENS,
+  verdictByWord,
+  type Words,
 } from './adapter.ts';
-
-const REQUESTS: PartialVerdict = { kind: 'throttled', limit: 'requests' };
-const TOKENS: PartialVerdict = { kind: 'throttled', limit: 'tokens' };
+import { isIn } from './error-chain.ts';
 
 /** Codes of APIs that send no headers about their limits, from their pages on errors. */
-const CODES: Readonly<Record<string, PartialVerdict>> = {
+const CODES: Words = {
   // Moonshot
   engine_overloaded_error: OVERLOADED,
   exceeded_current_quota_error: NO_MONEY,
   // Alibaba Cloud Model Studio
   Arrearage: NO_MONEY,
-  limit_requests: REQUESTS,
-  limit_burst_rate: REQUESTS,
-  'Throttling.RateQuota': REQUESTS,
-  'Throttling.BurstRate': REQUESTS,
-  'Throttling.AllocationQuota': TOKENS,
+  limit_requests: TOO_MANY_REQUESTS,
+  limit_burst_rate: TOO_MANY_REQUESTS,
+  'Throttling.RateQuota': TOO_MANY_REQUESTS,
+  'Throttling.BurstRate': TOO_MANY_REQUESTS,
+  'Throttling.AllocationQuota': TOO_MANY_TOKENS,
   // Volcano Engine
   ServerOverloaded: OVERLOADED,
   AccountOverdueError: NO_MONEY,
   SetLimitExceeded: NO_QUOTA,
-  RequestBurstTooFast: REQUESTS,
-  ModelAccountRpmRateLimitExceeded: REQUESTS,
-  ModelAccountTpmRateLimitExceeded: TOKENS,
+  RequestBurstTooFast: TOO_MANY_REQUESTS,
+  ModelAccountRpmRateLimitExceeded: TOO_MANY_REQUESTS,
+  ModelAccountTpmRateLimitExceeded: TOO_MANY_TOKENS,
   InflightBatchsizeExceeded: { kind: 'throttled', limit: 'concurrency' },
   // IBM watsonx.ai
-  rate_limit_reached_requests: REQUESTS,
-  rate_limit_reached_tokens: TOKENS,
+  rate_limit_reached_requests: TOO_MANY_REQUESTS,
+  rate_limit_reached_tokens: TOO_MANY_TOKENS,
   token_quota_reached: NO_QUOTA,
 };
 
 /** The free allocation of Cloudflare Workers AI. */
 const USED_UP = /\bused up your daily\b/i;
 
-function verdict({ words, texts }: ProviderResponse): PartialVerdict | undefined {
-  for (const word of words) if (Object.hasOwn(CODES, word)) return CODES[word];
-  return texts.some((text) => USED_UP.test(text)) ? NO_QUOTA : undefined;
+function verdict(answer: ProviderResponse): PartialVerdict | undefined {
+  return verdictByWord(CODES, answer) ?? (isIn(answer.texts, USED_UP) ? NO_QUOTA : undefined);
 }
 
 /** APIs of which only the codes of errors are to be known. */

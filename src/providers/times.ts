@@ -61,18 +61,7 @@ export function untilResetMs(
   text: string | undefined,
   answeredAtMs: () => number,
 ): number | undefined {
-  const ms = text === undefined ? undefined : untilMs(text, answeredAtMs);
-  return ms !== undefined && ms <= LONGEST_RESET_MS ? ms : undefined;
-}
-
-function untilMs(text: string, answeredAtMs: () => number): number | undefined {
-  const atMs = timeMs(text);
-  if (atMs === undefined) {
-    const seconds = plainNumber(text);
-    return seconds === undefined ? durationMs(text) : seconds * 1000;
-  }
-  const ms = atMs - answeredAtMs();
-  return ms > 0 ? ms : undefined;
+  return resetOf(text, answeredAtMs).resetMs;
 }
 
 /**
@@ -83,12 +72,16 @@ export function resetOf(
   text: string | undefined,
   answeredAtMs: () => number,
 ): { readonly resetMs: number | undefined; readonly isResetTime: boolean } {
-  const resetMs = untilResetMs(text, answeredAtMs);
   const atMs = timeMs(text);
-  if (atMs === undefined) return { resetMs, isResetTime: false };
-  if (resetMs !== undefined) return { resetMs, isResetTime: true };
-  const passedMs = answeredAtMs() - atMs;
-  return { resetMs, isResetTime: passedMs > 0 && passedMs <= LONGEST_PASSED_MS };
+  if (atMs === undefined) {
+    const seconds = plainNumber(text);
+    const ms = seconds === undefined ? durationMs(text) : seconds * 1000;
+    const isSound = ms !== undefined && ms <= LONGEST_RESET_MS;
+    return { resetMs: isSound ? ms : undefined, isResetTime: false };
+  }
+  const ms = atMs - answeredAtMs();
+  const isSound = ms >= -LONGEST_PASSED_MS && ms <= LONGEST_RESET_MS;
+  return { resetMs: isSound && ms > 0 ? ms : undefined, isResetTime: isSound && ms !== 0 };
 }
 
 /** A time as seconds or ms since 1970, or as a date, in ms since 1970. */

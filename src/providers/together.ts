@@ -1,21 +1,30 @@
-import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
+import {
+  type PartialVerdict,
+  type ProviderAdapter,
+  type ProviderResponse,
+  TOO_MANY_REQUESTS,
+  TOO_MANY_TOKENS,
+  verdictByWord,
+  type Words,
+} from './adapter.ts';
 import { readRows, rowOf, untilReset } from './headers.ts';
 
 /** The window is known only where Envoy names it: Together's rates are dynamic. */
-const ROWS = [rowOf('requests', 'x-ratelimit'), rowOf('tokens', 'x-tokenlimit')];
+const ROWS = [rowOf('requests', 'x-ratelimit-*'), rowOf('tokens', 'x-tokenlimit-*')];
+
+const CODES: Words = {
+  dynamic_request_limited: TOO_MANY_REQUESTS,
+  dynamic_token_limited: TOO_MANY_TOKENS,
+};
 
 /**
  * Together answers 429 with one of these above the account's own rate, and 503 (an overload) where
  * the platform lacks capacity. Envoy sends no `Retry-After`; its reset is the end of the window.
  */
-function verdict({
-  words,
-  status,
-  header,
-  answeredAtMs,
-}: ProviderResponse): PartialVerdict | undefined {
-  if (words.has('dynamic_request_limited')) return { kind: 'throttled', limit: 'requests' };
-  if (words.has('dynamic_token_limited')) return { kind: 'throttled', limit: 'tokens' };
+function verdict(answer: ProviderResponse): PartialVerdict | undefined {
+  const known = verdictByWord(CODES, answer);
+  if (known !== undefined) return known;
+  const { status, header, answeredAtMs } = answer;
   const isEnvoy = status === 429 && header('x-ratelimit-limit')?.includes(';w=') === true;
   return isEnvoy ? untilReset(readRows(ROWS, header, answeredAtMs)) : undefined;
 }

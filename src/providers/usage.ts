@@ -1,4 +1,5 @@
 import type { Ticket } from '../model/ticket.ts';
+import { withoutUndefined } from '../util/without-undefined.ts';
 import { isAnyResponse, isLiveStream, isShape, read } from './shape.ts';
 
 /** The usage of a response, as the provider counts it. */
@@ -61,12 +62,8 @@ const AROUND = ['data', 'body', 'response', 'message', 'metadata', 'delta', 'x_g
 export function usageOf(value: unknown): Usage | undefined {
   const reported = reportedIn(value);
   if (reported === undefined) return undefined;
-  const { input, output } = reported;
-  return {
-    tokens: tokensOf(reported),
-    ...(input !== undefined && { inputTokens: input }),
-    ...(output !== undefined && { outputTokens: output }),
-  };
+  const { input: inputTokens, output: outputTokens } = reported;
+  return withoutUndefined({ tokens: tokensOf(reported), inputTokens, outputTokens });
 }
 
 /** The usage that an attempt reports: in one value, or in several of a stream. */
@@ -139,16 +136,11 @@ function counted(usage: object): Reported | undefined {
   const written = first(usage, WRITTEN) ?? 0;
   // OpenAI and Google include tokens read from a cache in the input, Anthropic does not.
   const details = firstOf(usage, DETAILS);
-  const within =
+  const cachedWithin =
     first(details, ['cached_tokens', 'cacheReadTokens']) ?? first(usage, CACHED_WITHIN);
-  const beside = first(usage, CACHED_BESIDE);
-  return {
-    ...(bare !== undefined && { input: bare + written }),
-    ...(output !== undefined && { output }),
-    ...(total !== undefined && { total }),
-    ...(within !== undefined && { cachedWithin: within }),
-    ...(beside !== undefined && { cachedBeside: beside }),
-  };
+  const cachedBeside = first(usage, CACHED_BESIDE);
+  const input = bare === undefined ? undefined : bare + written;
+  return withoutUndefined({ input, output, total, cachedWithin, cachedBeside });
 }
 
 /**
@@ -178,8 +170,8 @@ function pricedTokens(reported: Reported): Readonly<Record<string, number>> {
 
 /** The sum of the fields that have a number; undefined if none has. */
 function sum(usage: object, keys: readonly string[]): number | undefined {
-  const counts = keys.map((key) => count(usage, key) ?? 0);
-  return first(usage, keys) === undefined ? undefined : counts.reduce((all, one) => all + one);
+  const counts = keys.flatMap((key) => count(usage, key) ?? []);
+  return counts.length === 0 ? undefined : counts.reduce((all, one) => all + one);
 }
 
 /** The first of several fields that has a value. */

@@ -19,6 +19,11 @@ describe('Azure', () => {
     ]);
   });
 
+  it('keeps a window that the limit itself names', () => {
+    const named = { 'apim-request-id': '0b1c', 'x-ratelimit-limit-tokens': '60;w=60' };
+    expect(reportedLimits(named)).toEqual([{ unit: 'tokens', limit: 60, windowMs: 60_000 }]);
+  });
+
   it.each(['-1', '0'])('is not believed about %s', (value) => {
     const odd = {
       ...headers,
