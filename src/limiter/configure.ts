@@ -3,7 +3,6 @@ import { configurePolicies } from '../policies/policies.ts';
 import { limitsOf } from '../policies/rate-limit/definition.ts';
 import type { LimitChanges } from '../policies/rate-limit/limit-changes.ts';
 import { CHANGEABLE_KEYS, type ChangeableKey, type PolicyConfig } from '../policies/registry.ts';
-import { queueBound } from '../queue/queue-rules.ts';
 import { checkKeys } from '../util/check.ts';
 import type { LimiterOptions } from './limiter-options.ts';
 import type { LimiterRuntime } from './limiter-runtime.ts';
@@ -72,7 +71,6 @@ export function configure(changes: Changes, runtime: LimiterRuntime): void {
   }
   const { capacity, timeouts } = gate.queues;
   const { maxQueue = capacity.bound.maxQueue, overflow = capacity.bound.overflow } = changes;
-  const bound = queueBound(maxQueue, overflow);
   const changePolicies = configurePolicies(gate.policies, othersOf(plain), {
     now: clock.now(),
     setConcurrency: (limit) => gate.setConcurrency(limit),
@@ -81,7 +79,7 @@ export function configure(changes: Changes, runtime: LimiterRuntime): void {
   const limits = limitChangesOf(changes);
   gate.fleet?.check(limits);
   if (Object.keys(limits).length > 0) gate.setLimits(limits);
-  capacity.configure(bound);
+  capacity.configure({ maxQueue, overflow });
   if (waitTimeoutMs !== undefined) timeouts.configure(waitTimeoutMs);
   if (total !== undefined) counters.setTotal(total);
   changePolicies();

@@ -1,4 +1,10 @@
-import { boundOf, checkValue, isAccepted, type OptionGroup } from '../policies/option.ts';
+import {
+  boundOf,
+  checkOptions,
+  checkValue,
+  isAccepted,
+  type OptionGroup,
+} from '../policies/option.ts';
 import type { Naming } from '../policies/policy.ts';
 import { POLICIES } from '../policies/registry.ts';
 import { checkKeys, show } from '../util/check.ts';
@@ -107,13 +113,14 @@ function checkNamedGroups(
   }
 }
 
-function checkGroup(path: string, group: OptionGroup, values: unknown, isWhole: boolean): void {
-  checkKeys(path, values, Object.keys(group.fields));
-  for (const [key, option] of Object.entries(group.fields)) {
-    const value = property(values, key);
-    const isRequired = isWhole && group.required?.includes(key) === true;
-    if (value !== undefined || isRequired) checkValue(`${path}.${key}`, option, value);
-  }
+function checkGroup(
+  path: string,
+  { fields, required }: OptionGroup,
+  values: unknown,
+  isWhole: boolean,
+): void {
+  checkKeys(path, values, Object.keys(fields));
+  checkOptions(fields, values, isWhole ? required : [], `${path}.`);
 }
 
 function property(object: unknown, key: string): unknown {

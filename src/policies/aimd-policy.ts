@@ -1,15 +1,6 @@
 import type { IsFailure, Verdict } from '../model/feedback.ts';
 import type { AimdEvent, Emit } from '../model/policy-events.ts';
-import {
-  type Aimd,
-  type AimdOptions,
-  type AimdSnapshot,
-  DEFAULT_CEILING_RESET_FACTOR,
-  DEFAULT_COOLING_MS,
-  DEFAULT_FAILURE_THRESHOLD,
-  DEFAULT_FAILURE_WINDOW_MS,
-} from './aimd.ts';
-import { integer, number, type Option } from './option.ts';
+import type { Aimd, AimdSnapshot } from './aimd.ts';
 import type { CompletedAttempt, Policy, RequestCost, Time } from './policy.ts';
 
 /** Watches attempts, and sets the concurrency limit and the interval. It holds no request back. */
@@ -73,31 +64,3 @@ export class AimdPolicy implements Policy<number> {
     for (const fact of facts) this.#emit(fact);
   }
 }
-
-/** The options that no other strategy has. */
-export const AIMD_FIELDS = {
-  failureThreshold: integer(
-    1,
-    DEFAULT_FAILURE_THRESHOLD,
-    'requests',
-    'failures: failures within the window that halve the limit',
-  ),
-  failureWindowMs: number(
-    1,
-    DEFAULT_FAILURE_WINDOW_MS,
-    'ms',
-    'failures: how long a failure counts',
-  ),
-  coolingMs: number(
-    1,
-    DEFAULT_COOLING_MS,
-    'ms',
-    'failures: time between two increases of the limit',
-  ),
-  ceilingResetFactor: number(
-    0,
-    DEFAULT_CEILING_RESET_FACTOR,
-    '× `coolingMs`',
-    'failures: time without failure after which the ceiling is lifted',
-  ),
-} satisfies Partial<Record<keyof AimdOptions, Option>>;

@@ -1,6 +1,7 @@
 import type { AimdEvent } from '../model/policy-events.ts';
-import { checkBetween, checkInteger, checkNumber } from '../util/check.ts';
+import { checkBetween, checkInteger } from '../util/check.ts';
 import { Interval } from './interval.ts';
+import { checkOptions, integer, number, type Option } from './option.ts';
 
 /** `cooling`: the limit was lowered and is rising again. */
 export type AimdState = 'running' | 'cooling';
@@ -19,13 +20,13 @@ export interface AimdSnapshot {
 }
 
 /** Failures within the window that cause a deceleration. */
-export const DEFAULT_FAILURE_THRESHOLD = 3;
+const DEFAULT_FAILURE_THRESHOLD = 3;
 /** How long a failure counts. */
-export const DEFAULT_FAILURE_WINDOW_MS = 60_000;
+const DEFAULT_FAILURE_WINDOW_MS = 60_000;
 /** The time from a deceleration to the first step up, and between two steps. */
-export const DEFAULT_COOLING_MS = 60_000;
+const DEFAULT_COOLING_MS = 60_000;
 /** Cooling periods without failure after which the ceiling is lifted. */
-export const DEFAULT_CEILING_RESET_FACTOR = 5;
+const DEFAULT_CEILING_RESET_FACTOR = 5;
 
 /** How the concurrency follows failures (`adaptive: 'failures'`). */
 export interface AimdOptions {
@@ -42,6 +43,34 @@ export interface AimdOptions {
   /** Cooling periods without failure that lift the ceiling, a number >= 0. Default 5. */
   readonly ceilingResetFactor?: number;
 }
+
+/** The options that no other strategy has. */
+export const AIMD_FIELDS = {
+  failureThreshold: integer(
+    1,
+    DEFAULT_FAILURE_THRESHOLD,
+    'requests',
+    'failures: failures within the window that halve the limit',
+  ),
+  failureWindowMs: number(
+    1,
+    DEFAULT_FAILURE_WINDOW_MS,
+    'ms',
+    'failures: how long a failure counts',
+  ),
+  coolingMs: number(
+    1,
+    DEFAULT_COOLING_MS,
+    'ms',
+    'failures: time between two increases of the limit',
+  ),
+  ceilingResetFactor: number(
+    0,
+    DEFAULT_CEILING_RESET_FACTOR,
+    '× `coolingMs`',
+    'failures: time without failure after which the ceiling is lifted',
+  ),
+} satisfies Partial<Record<keyof AimdOptions, Option>>;
 
 /**
  * A concurrency limit that failures halve and that grows back one by one, with an interval that is
@@ -76,6 +105,7 @@ export class Aimd {
    * @throws RangeError or TypeError that names a wrong option
    */
   constructor(options: AimdOptions, now: number, interval = new Interval()) {
+    checkOptions(AIMD_FIELDS, options);
     const { failureThreshold = DEFAULT_FAILURE_THRESHOLD, coolingMs = DEFAULT_COOLING_MS } =
       options;
     const { failureWindowMs = DEFAULT_FAILURE_WINDOW_MS, maxLimit } = options;
@@ -83,11 +113,10 @@ export class Aimd {
     this.#maxLimit = checkInteger('maxLimit', maxLimit, 1);
     this.limit = checkInteger('initialLimit', initialLimit, 1);
     checkBetween('initialLimit', initialLimit, 1, maxLimit);
-    this.#failureThreshold = checkInteger('failureThreshold', failureThreshold, 1);
-    this.#failureWindowMs = checkNumber('failureWindowMs', failureWindowMs, 1);
-    this.#coolingMs = checkNumber('coolingMs', coolingMs, 1);
-    this.#ceilingResetMs =
-      this.#coolingMs * checkNumber('ceilingResetFactor', ceilingResetFactor, 0);
+    this.#failureThreshold = failureThreshold;
+    this.#failureWindowMs = failureWindowMs;
+    this.#coolingMs = coolingMs;
+    this.#ceilingResetMs = coolingMs * ceilingResetFactor;
     this.#ceiling = maxLimit;
     this.interval = interval;
     this.#planStep(now);

@@ -1,6 +1,6 @@
 import { type IsFailure, isTrouble, judgeOf, type Verdict } from '../model/feedback.ts';
 import type { CircuitEvent, Emit } from '../model/policy-events.ts';
-import { checkChoice, checkFunction } from '../util/check.ts';
+import { checkFunction } from '../util/check.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import {
   CIRCUIT_FIELDS,
@@ -174,12 +174,11 @@ export const CIRCUIT_BREAKER: PolicyDefinition<
 
 /** @throws RangeError or TypeError that names a wrong option */
 export function circuitOf(
-  { onOpen, ...options }: CircuitBreakerConfig,
+  options: CircuitBreakerConfig,
   isFailure: IsFailure | undefined,
   emit: Emit,
 ): CircuitBreakerPolicy {
-  if (onOpen !== undefined) checkChoice('onOpen', onOpen, ['fail', 'wait']);
   if (isFailure !== undefined) checkFunction('isFailure', isFailure);
   const judge = judgeOf(isFailure, isTrouble);
-  return new CircuitBreakerPolicy(new CircuitBreaker(options), onOpen, judge, emit);
+  return new CircuitBreakerPolicy(new CircuitBreaker(options), options.onOpen, judge, emit);
 }

@@ -4,6 +4,7 @@ import {
   type CircuitExport,
   CircuitOpenError,
   type CircuitResult,
+  type CircuitSettings,
   type CircuitSnapshot,
   type CircuitState,
   circuitSettings,
@@ -31,11 +32,7 @@ const NO_FACTS: readonly CircuitEvent[] = [];
  * returned by the next `advance` or `record`, whichever method noticed it.
  */
 export class CircuitBreaker {
-  readonly #consecutiveFailures: number;
-  readonly #baseOpenMs: number;
-  readonly #halfOpenProbes: number;
-  readonly #failureRatio: number | undefined;
-  readonly #leastRequests: number;
+  readonly #settings: CircuitSettings;
   /** The results of the last requests, if `failureRatio` is given. */
   readonly #recent: OutcomeWindow | undefined;
   /** The isolations; there may be several at once. */
@@ -54,15 +51,10 @@ export class CircuitBreaker {
 
   /** @throws RangeError or TypeError that names a wrong option */
   constructor(options: CircuitBreakerOptions = {}) {
-    const settings = circuitSettings(options);
-    const { failureRatio } = settings;
-    this.#consecutiveFailures = settings.consecutiveFailures;
-    this.#failureRatio = failureRatio;
-    this.#leastRequests = settings.leastRequests;
-    this.#recent = failureRatio === undefined ? undefined : new OutcomeWindow(settings.windowMs);
-    this.#baseOpenMs = settings.openMs;
-    this.#halfOpenProbes = settings.halfOpenProbes;
-    this.#openMs = this.#baseOpenMs;
+    this.#settings = circuitSettings(options);
+    const { failureRatio, windowMs, openMs } = this.#settings;
+    this.#recent = failureRatio === undefined ? undefined : new OutcomeWindow(windowMs);
+    this.#openMs = openMs;
   }
 
   /** When time alone changes the state; Infinity if it does not. */
@@ -94,8 +86,9 @@ export class CircuitBreaker {
     }
     if (this.#state === 'closed') return undefined;
     if (this.#state === 'open') return this.#refusal(this.#halfOpenAt - now);
-    const places = this.#halfOpenProbes - this.#probesOk - this.#probesOut;
-    return places > 0 ? undefined : this.#refusal(this.#baseOpenMs);
+    const { halfOpenProbes, openMs } = this.#settings;
+    const places = halfOpenProbes - this.#probesOk - this.#probesOut;
+    return places > 0 ? undefined : this.#refusal(openMs);
   }
 
   /**
@@ -220,15 +213,17 @@ export class CircuitBreaker {
     if (result === 'ok') this.#failures = 0;
     else {
       this.#failures += 1;
-      const enough = this.#failures >= this.#consecutiveFailures || this.#isRatioReached(now);
-      if (enough || typeof result === 'object') this.#open(result, this.#baseOpenMs, now);
+      const { consecutiveFailures, openMs } = this.#settings;
+      const enough = this.#failures >= consecutiveFailures || this.#isRatioReached(now);
+      if (enough || typeof result === 'object') this.#open(result, openMs, now);
     }
   }
 
   #isRatioReached(now: number): boolean {
-    if (this.#recent === undefined || this.#failureRatio === undefined) return false;
+    const { failureRatio, leastRequests } = this.#settings;
+    if (this.#recent === undefined || failureRatio === undefined) return false;
     const { requests, failures } = this.#recent.recent(now);
-    return requests >= this.#leastRequests && failures >= this.#failureRatio * requests;
+    return requests >= leastRequests && failures >= failureRatio * requests;
   }
 
   #judge(result: CircuitResult, now: number): void {
@@ -236,10 +231,10 @@ export class CircuitBreaker {
     if (result === 'ok') {
       this.#failures = 0;
       this.#probesOk += 1;
-      if (this.#probesOk >= this.#halfOpenProbes) this.#close(now);
+      if (this.#probesOk >= this.#settings.halfOpenProbes) this.#close(now);
     } else if (result !== 'ignored') {
       this.#failures += 1;
-      const longestMs = this.#baseOpenMs * MAX_OPEN_FACTOR;
+      const longestMs = this.#settings.openMs * MAX_OPEN_FACTOR;
       this.#open(result, Math.min(longestMs, this.#openMs * 2), now);
     }
   }

@@ -1,6 +1,5 @@
 import { HeadgateError } from '../model/errors.ts';
-import { checkBetween, checkInteger, checkNumber } from '../util/check.ts';
-import { integer, number, type Option, upTo, word } from './option.ts';
+import { checkOptions, integer, number, type Option, upTo, word } from './option.ts';
 import type { RecentOutcomes } from './rolling-window.ts';
 
 /** Consecutive failures that open the circuit. */
@@ -94,29 +93,19 @@ export const CIRCUIT_FIELDS = {
 } satisfies Record<keyof CircuitBreakerConfig, Option>;
 
 /** Checked options of a breaker with their defaults; undefined: `failureRatio` is off. */
-interface CircuitSettings extends Required<Omit<CircuitBreakerOptions, 'failureRatio'>> {
+export interface CircuitSettings extends Required<Omit<CircuitBreakerOptions, 'failureRatio'>> {
   readonly failureRatio: number | undefined;
 }
 
 /** @throws RangeError or TypeError that names a wrong option */
 export function circuitSettings(options: CircuitBreakerOptions): CircuitSettings {
-  const { failureRatio, consecutiveFailures, windowMs = DEFAULT_RATIO_WINDOW_MS } = options;
-  const { leastRequests = DEFAULT_LEAST_REQUESTS, openMs = DEFAULT_OPEN_MS } = options;
-  const { halfOpenProbes = DEFAULT_HALF_OPEN_PROBES } = options;
+  checkOptions(CIRCUIT_FIELDS, options);
+  const { failureRatio, windowMs = DEFAULT_RATIO_WINDOW_MS } = options;
   const inRow =
     failureRatio === undefined ? DEFAULT_CONSECUTIVE_FAILURES : Number.POSITIVE_INFINITY;
-  return {
-    consecutiveFailures:
-      consecutiveFailures === undefined
-        ? inRow
-        : checkInteger('consecutiveFailures', consecutiveFailures, 1),
-    failureRatio:
-      failureRatio === undefined ? undefined : checkBetween('failureRatio', failureRatio, 0, 1),
-    leastRequests: checkInteger('leastRequests', leastRequests, 1),
-    windowMs: checkNumber('windowMs', windowMs, 1),
-    openMs: checkNumber('openMs', openMs, 0),
-    halfOpenProbes: checkInteger('halfOpenProbes', halfOpenProbes, 1),
-  };
+  const { consecutiveFailures = inRow, leastRequests = DEFAULT_LEAST_REQUESTS } = options;
+  const { openMs = DEFAULT_OPEN_MS, halfOpenProbes = DEFAULT_HALF_OPEN_PROBES } = options;
+  return { consecutiveFailures, failureRatio, leastRequests, windowMs, openMs, halfOpenProbes };
 }
 
 export type CircuitState = 'closed' | 'open' | 'half-open';

@@ -1,5 +1,4 @@
 import { isRejection } from '../model/feedback.ts';
-import { checkNumber } from '../util/check.ts';
 import { CostEstimate } from './cost-estimate.ts';
 import { checkOptions, number, type Option } from './option.ts';
 import {
@@ -173,21 +172,19 @@ function unitsIn(cost: number): number {
   return Math.min(Number.MAX_SAFE_INTEGER / 2, Math.round(cost * UNITS));
 }
 
-const LEAST_COST = 0.01;
-
 const FIELDS = {
-  maxCost: number(LEAST_COST, 'required', 'money', 'money that one window may cost'),
+  maxCost: number(0.01, 'required', 'money', 'money that one window may cost'),
   windowMs: number(1, 'required', 'ms', 'length of the rolling window'),
   inputPrice: number(0, 0, 'money', 'price of a million input tokens'),
   cachedPrice: number(0, '`inputPrice`', 'money', 'price of a million tokens read from a cache'),
   outputPrice: number(0, 0, 'money', 'price of a million output tokens'),
 } satisfies Record<keyof CostBudgetConfig, Option>;
 
+const REQUIRED = ['maxCost', 'windowMs'];
+
 /** @throws RangeError or TypeError that names a wrong option */
 function checkCostBudget(options: CostBudgetConfig): void {
-  checkNumber('maxCost', options.maxCost, LEAST_COST);
-  checkNumber('windowMs', options.windowMs, 1);
-  checkOptions(FIELDS, options);
+  checkOptions(FIELDS, options, REQUIRED);
 }
 
 export const COST_BUDGET: PolicyDefinition<
@@ -197,7 +194,7 @@ export const COST_BUDGET: PolicyDefinition<
   'costUsed' | 'costLimit'
 > = {
   kind: 'costBudget',
-  options: { costBudget: { fields: FIELDS, required: ['maxCost', 'windowMs'] } },
+  options: { costBudget: { fields: FIELDS, required: REQUIRED } },
 
   create: ({ costBudget }) => costBudget && new CostBudget(costBudget),
 

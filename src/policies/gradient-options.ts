@@ -1,5 +1,6 @@
-import { checkBetween, checkChoice, checkInteger, checkNumber } from '../util/check.ts';
-import { integer, number, type Option, upTo, word } from './option.ts';
+import { checkBetween, checkInteger } from '../util/check.ts';
+import { withoutUndefined } from '../util/without-undefined.ts';
+import { checkOptions, integer, number, type Option, upTo, word } from './option.ts';
 
 /** The initial limit (Netflix: 20). */
 export const DEFAULT_GRADIENT_INITIAL_LIMIT = 20;
@@ -95,27 +96,23 @@ export interface GradientSettings extends Required<Omit<GradientOptions, 'queueS
 /** @throws RangeError or TypeError that names a wrong option */
 export function gradientSettings(options: GradientOptions): GradientSettings {
   const maxLimit = checkInteger('maxLimit', options.maxLimit, 1);
-  const minLimit = limitWithin('minLimit', options.minLimit ?? 1, 1, maxLimit);
+  checkOptions(GRADIENT_FIELDS, options);
+  const { minLimit = 1 } = options;
+  checkBetween('minLimit', minLimit, 1, maxLimit);
   const nearest = Math.min(maxLimit, Math.max(minLimit, DEFAULT_GRADIENT_INITIAL_LIMIT));
-  const {
-    queueSize,
-    tolerance = DEFAULT_LATENCY_TOLERANCE,
-    smoothing = DEFAULT_SMOOTHING,
-  } = options;
-  const { backoffRatio = DEFAULT_BACKOFF_RATIO, windowMs = DEFAULT_SAMPLE_WINDOW_MS } = options;
+  const { initialLimit = nearest } = options;
+  checkInteger('initialLimit', initialLimit, minLimit);
+  checkBetween('initialLimit', initialLimit, minLimit, maxLimit);
   return {
+    tolerance: DEFAULT_LATENCY_TOLERANCE,
+    smoothing: DEFAULT_SMOOTHING,
+    backoffRatio: DEFAULT_BACKOFF_RATIO,
+    queueSize: undefined,
+    windowMs: DEFAULT_SAMPLE_WINDOW_MS,
+    per: 'request',
+    ...withoutUndefined(options),
     maxLimit,
     minLimit,
-    initialLimit: limitWithin('initialLimit', options.initialLimit ?? nearest, minLimit, maxLimit),
-    tolerance: checkNumber('tolerance', tolerance, 1),
-    smoothing: checkBetween('smoothing', smoothing, 0, 1),
-    backoffRatio: checkBetween('backoffRatio', backoffRatio, 0, 1),
-    queueSize: queueSize === undefined ? undefined : checkNumber('queueSize', queueSize, 0),
-    windowMs: checkNumber('windowMs', windowMs, 0),
-    per: checkChoice('per', options.per ?? 'request', ['request', 'token']),
+    initialLimit,
   };
-}
-
-function limitWithin(name: string, value: number, least: number, most: number): number {
-  return checkBetween(name, checkInteger(name, value, least), least, most);
 }

@@ -115,13 +115,20 @@ export function checkValue(name: string, { kind }: Option, value: unknown): void
 }
 
 /**
- * Checks each option that is given.
+ * Checks each option that is given or required.
+ * @param within the start of each path in messages: `backoff.`
  * @throws RangeError or TypeError that names the option, its bound and the value
  */
-export function checkOptions(options: Readonly<Record<string, Option>>, given: object): void {
+export function checkOptions(
+  options: Readonly<Record<string, Option>>,
+  given: object,
+  required: readonly string[] = [],
+  within = '',
+): void {
   const values: Readonly<Record<string, unknown>> = { ...given };
   for (const [name, option] of Object.entries(options)) {
-    if (values[name] !== undefined) checkValue(name, option, values[name]);
+    const value = values[name];
+    if (value !== undefined || required.includes(name)) checkValue(within + name, option, value);
   }
 }
 

@@ -1,13 +1,10 @@
 import { DeadlineExceededError, WaitTimeoutError } from '../model/errors.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { Ticket, WaitTimeout } from '../model/ticket.ts';
-import { checkChoice, checkInteger } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 import { type Timed, Timeouts } from '../util/timers.ts';
 import type { Queue } from './queue.ts';
 import type { AdmissionCallback, NewQueue } from './waiting-requests.ts';
-
-const OVERFLOWS = ['error', 'drop-oldest', 'drop-newest'] as const;
 
 /**
  * Which request fails when a newcomer finds the queue full:
@@ -17,22 +14,13 @@ const OVERFLOWS = ['error', 'drop-oldest', 'drop-newest'] as const;
  *   priority: the oldest of the lowest priority, but the newcomer itself if its own is lower
  *   still.
  */
-export type Overflow = (typeof OVERFLOWS)[number];
+export type Overflow = 'error' | 'drop-oldest' | 'drop-newest';
 
 /** How many may wait in a queue. */
 export interface QueueBound {
   /** 0: none may wait. Infinity: no bound. */
   readonly maxQueue: number;
   readonly overflow: Overflow;
-}
-
-/** @throws RangeError, TypeError that name the option */
-export function queueBound(
-  maxQueue: number = Number.POSITIVE_INFINITY,
-  overflow: Overflow = 'error',
-): QueueBound {
-  if (maxQueue !== Number.POSITIVE_INFINITY) checkInteger('maxQueue', maxQueue, 0);
-  return { maxQueue, overflow: checkChoice('overflow', overflow, OVERFLOWS) };
 }
 
 /**

@@ -9,7 +9,7 @@ import type { PolicyConfig } from '../policies/registry.ts';
 import { DEFAULT_ATTEMPT_TIMEOUT_MS, RetryPolicy } from '../policies/retry.ts';
 import { classifierOf } from '../providers/classify.ts';
 import { PriorityQueue } from '../queue/priority-queue.ts';
-import { QueueCapacity, type QueueRules, queueBound, WaitTimeouts } from '../queue/queue-rules.ts';
+import { QueueCapacity, type QueueRules, WaitTimeouts } from '../queue/queue-rules.ts';
 import { priorityOf } from '../queue/waiting-requests.ts';
 import type { Clock } from '../util/clock.ts';
 import { Timeouts } from '../util/timers.ts';
@@ -102,16 +102,17 @@ export function gateOpener(
   };
 }
 
-/** @throws RangeError or TypeError that names a wrong option */
+/** @param options checked before */
 export function queueRulesOf(
   options: QueueOptions & Pick<LimiterConfig, 'deadlineMs'>,
   clock: Clock,
   isPrioritized: boolean,
 ): QueueRules {
-  const { maxQueue, overflow, agingMs = DEFAULT_AGING_MS } = options;
+  const { maxQueue = Number.POSITIVE_INFINITY, overflow = 'error' } = options;
+  const { agingMs = DEFAULT_AGING_MS } = options;
   const { waitTimeoutMs = Number.POSITIVE_INFINITY, deadlineMs } = options;
   return {
-    capacity: new QueueCapacity(queueBound(maxQueue, overflow)),
+    capacity: new QueueCapacity({ maxQueue, overflow }),
     timeouts: new WaitTimeouts(waitTimeoutMs, clock, deadlineMs),
     newQueue: isPrioritized
       ? (isCancelled) => new PriorityQueue(isCancelled, { priorityOf, agingMs })

@@ -99,7 +99,11 @@ export function checkChoice<C extends string | boolean>(
  * Checks that an options object has known keys only, so that a misspelt option is an error. The
  * error names the known key that was probably meant.
  */
-export function checkKeys(name: string, options: unknown, known: readonly string[]): void {
+export function checkKeys(
+  name: string,
+  options: unknown,
+  known: readonly string[],
+): asserts options is object {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw new TypeError(`the options of ${name} must be an object, got ${show(options)}`);
   }

@@ -1,10 +1,9 @@
 import type { PolicyMetric } from '../../model/gauge.ts';
 import type { Emit } from '../../model/policy-events.ts';
-import { checkBoolean, checkChoice, show } from '../../util/check.ts';
-import { flag, number, type Option, orInfinity, word } from '../option.ts';
+import { flag, number, word } from '../option.ts';
 import type { Naming, PolicyDefinition } from '../policy.ts';
 import { RateLimitPolicy } from '../rate-limit-policy.ts';
-import type { RateLimit } from './rate-limit.ts';
+import { checkBurst, LIMIT_FIELDS, type RateLimit, REQUIRED_FIELDS } from './rate-limit.ts';
 import { RateLimits } from './rate-limits.ts';
 
 const MINUTE_MS = 60_000;
@@ -44,30 +43,6 @@ export const SHORTHANDS = [
   ['tokensPerMinute', 'tokens'],
 ] as const satisfies readonly (readonly [keyof RateLimitConfig, string])[];
 
-const FIELDS = {
-  limit: number(1, 'required', "the limit's own", 'amount that one window allows'),
-  windowMs: orInfinity(
-    number(1, 'required', 'ms', 'the window; Infinity: a quota that time does not refill'),
-  ),
-  algorithm: word(
-    ['sliding-window', 'token-bucket', 'fixed-window'],
-    'sliding-window',
-    'how usage counts over time',
-  ),
-  burst: number(
-    1,
-    '`limit`',
-    "the limit's own",
-    'capacity of a token bucket; for no other algorithm',
-  ),
-  charge: word(
-    ['upfront', 'settle', 'actual'],
-    'upfront',
-    'charges the estimate, the estimate and then the correction, or the actual amount',
-  ),
-  initial: number(0, '`limit`', "the limit's own", 'amount that is available at the start'),
-} satisfies Record<keyof RateLimit, Option>;
-
 /** The rate that limits, or an adaptive rate, permit. */
 export const RATE_TARGET: PolicyMetric = {
   name: 'headgate.rate.target',
@@ -91,7 +66,7 @@ export const RATE_LIMIT: PolicyDefinition<
       'tokens',
       'short form of `limits.tokens` per minute, settled',
     ),
-    limits: { fields: FIELDS, required: ['limit', 'windowMs'], isNamed: true },
+    limits: { fields: LIMIT_FIELDS, required: REQUIRED_FIELDS, isNamed: true },
     onLimit: word(
       ['wait', 'fail'],
       'wait',
@@ -147,8 +122,6 @@ export function rateLimitPolicyOf(
   const limits = limitsOf(options);
   if (options.limits === undefined && Object.keys(limits).length === 0) return undefined;
   const { onLimit = 'wait', refundRejected = false } = options;
-  checkChoice('onLimit', onLimit, ['wait', 'fail']);
-  checkBoolean('refundRejected', refundRejected);
   const rules = { onLimit, refundRejected, ignoreUnknown };
   return new RateLimitPolicy(new RateLimits(limits, now), rules, emit);
 }
@@ -181,10 +154,6 @@ function checkBursts({ limits = {} }: RateLimitLayer, isWhole: boolean, nameOf: 
     name,
     { burst, algorithm = isWhole ? 'sliding-window' : undefined },
   ] of Object.entries(limits)) {
-    if (burst === undefined || algorithm === undefined || algorithm === 'token-bucket') continue;
-    const path = nameOf(`limits.${name}.burst`);
-    throw new TypeError(
-      `\`${path}\` belongs to a token-bucket, not a ${algorithm}; got ${show(burst)}`,
-    );
+    if (algorithm !== undefined) checkBurst(nameOf(`limits.${name}.burst`), burst, algorithm);
   }
 }

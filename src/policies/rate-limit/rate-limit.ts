@@ -1,12 +1,6 @@
 import { HeadgateError } from '../../model/errors.ts';
-import {
-  checkBetween,
-  checkChoice,
-  checkKeys,
-  checkNumber,
-  closestMatch,
-  show,
-} from '../../util/check.ts';
+import { checkBetween, checkKeys, closestMatch, show } from '../../util/check.ts';
+import { checkOptions, number, type Option, orInfinity, word } from '../option.ts';
 
 /** A cost or a usage was given for a limit that does not exist. */
 export class UnknownLimitError extends HeadgateError {
@@ -128,9 +122,31 @@ export interface LimitRule {
   readonly initial: number;
 }
 
-const KEYS = ['limit', 'windowMs', 'algorithm', 'burst', 'charge', 'initial'];
-const ALGORITHMS = ['sliding-window', 'token-bucket', 'fixed-window'] as const;
-const CHARGES = ['upfront', 'settle', 'actual'] as const;
+export const LIMIT_FIELDS = {
+  limit: number(1, 'required', "the limit's own", 'amount that one window allows'),
+  windowMs: orInfinity(
+    number(1, 'required', 'ms', 'the window; Infinity: a quota that time does not refill'),
+  ),
+  algorithm: word(
+    ['sliding-window', 'token-bucket', 'fixed-window'],
+    'sliding-window',
+    'how usage counts over time',
+  ),
+  burst: number(
+    1,
+    '`limit`',
+    "the limit's own",
+    'capacity of a token bucket; for no other algorithm',
+  ),
+  charge: word(
+    ['upfront', 'settle', 'actual'],
+    'upfront',
+    'charges the estimate, the estimate and then the correction, or the actual amount',
+  ),
+  initial: number(0, '`limit`', "the limit's own", 'amount that is available at the start'),
+} satisfies Record<keyof RateLimit, Option>;
+
+export const REQUIRED_FIELDS = ['limit', 'windowMs'];
 
 /** @throws RangeError or TypeError that names the option, its bound and the value */
 export function checkRateLimits(limits: Readonly<Record<string, RateLimit>>): LimitRule[] {
@@ -144,27 +160,30 @@ export function checkRateLimits(limits: Readonly<Record<string, RateLimit>>): Li
 
 function checkRateLimit(name: string, options: RateLimit): LimitRule {
   const path = `limits.${name}`;
-  checkKeys(path, options, KEYS);
-  const { algorithm = 'sliding-window', burst, charge = 'upfront' } = options;
-  const limit = checkNumber(`${path}.limit`, options.limit, 1);
-  const isQuota = options.windowMs === Number.POSITIVE_INFINITY;
-  const windowMs = isQuota
-    ? options.windowMs
-    : checkNumber(`${path}.windowMs`, options.windowMs, 1);
-  checkChoice(`${path}.algorithm`, algorithm, ALGORITHMS);
-  checkChoice(`${path}.charge`, charge, CHARGES);
-  if (isQuota && options.algorithm !== undefined) {
+  checkKeys(path, options, Object.keys(LIMIT_FIELDS));
+  // The bound of `initial` depends on the others.
+  checkOptions(LIMIT_FIELDS, { ...options, initial: undefined }, REQUIRED_FIELDS, `${path}.`);
+  const { limit, windowMs, algorithm = 'sliding-window', burst, charge = 'upfront' } = options;
+  if (windowMs === Number.POSITIVE_INFINITY && options.algorithm !== undefined) {
     throw new TypeError(
       `\`${path}.algorithm\` belongs to a limit with a window, and \`${path}.windowMs\` is Infinity; got ${show(algorithm)}`,
     );
   }
-  if (burst !== undefined && algorithm !== 'token-bucket') {
-    throw new TypeError(
-      `\`${path}.burst\` belongs to a token-bucket, not a ${algorithm}; got ${show(burst)}`,
-    );
-  }
-  const maxCost = burst === undefined ? limit : checkNumber(`${path}.burst`, burst, 1);
+  checkBurst(`${path}.burst`, burst, algorithm);
+  const maxCost = burst ?? limit;
   const { initial = maxCost } = options;
   checkBetween(`${path}.initial`, initial, 0, maxCost);
   return { name, limit, windowMs, algorithm, maxCost, charge, initial };
+}
+
+/** @throws TypeError for a burst without a bucket */
+export function checkBurst(
+  path: string,
+  burst: number | undefined,
+  algorithm: RateLimitAlgorithm,
+): void {
+  if (burst === undefined || algorithm === 'token-bucket') return;
+  throw new TypeError(
+    `\`${path}\` belongs to a token-bucket, not a ${algorithm}; got ${show(burst)}`,
+  );
 }

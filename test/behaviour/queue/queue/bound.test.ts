@@ -1,14 +1,13 @@
 import { equal, notEqual, ok } from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { REQUEST_OPTIONS } from '../../../../src/options/limiter-config.ts';
+import { checkOptions } from '../../../../src/policies/option.ts';
 import { Fifo } from '../../../../src/queue/fifo.ts';
 import { PriorityQueue } from '../../../../src/queue/priority-queue.ts';
-import {
-  admit,
-  type Overflow,
-  type QueueBound,
-  queueBound,
-} from '../../../../src/queue/queue-rules.ts';
+import { admit, type Overflow, type QueueBound } from '../../../../src/queue/queue-rules.ts';
+import { queueRulesOf } from '../../../../src/request/gate-opener.ts';
+import { systemClock } from '../../../../src/util/clock.ts';
 import {
   isCancelled,
   keyOf,
@@ -27,6 +26,13 @@ import {
 const fifo = () => new Fifo<Waiter, Waiter>(isCancelled);
 const priorities = () =>
   new PriorityQueue<Waiter, Waiter>(isCancelled, { priorityOf, agingMs: 10 });
+
+/** The bound that options set. */
+function queueBound(maxQueue?: number, overflow?: Overflow): QueueBound {
+  const options = { maxQueue, overflow };
+  checkOptions(REQUEST_OPTIONS, options);
+  return queueRulesOf(options, systemClock, false).capacity.bound;
+}
 
 /** What a gate does with a newcomer. @returns who has gone */
 function enter(queue: Waiters, bound: QueueBound, sort: Sort = {}): Waiter[] {
