@@ -1,3 +1,4 @@
+import { getOrMake } from '../util/collections.ts';
 import {
   AROUND_METHODS,
   contain,
@@ -66,17 +67,8 @@ export function uniteInstrumentations(
   other: Instrumentation,
 ): Instrumentation {
   if (one === other) return one;
-  let known = united.get(one);
-  if (known === undefined) {
-    known = new WeakMap();
-    united.set(one, known);
-  }
-  let whole = known.get(other);
-  if (whole === undefined) {
-    whole = joinInstrumentations(one, other) ?? one;
-    known.set(other, whole);
-  }
-  return whole;
+  const known = getOrMake(united, one, () => new WeakMap<Instrumentation, Instrumentation>());
+  return getOrMake(known, other, () => joinInstrumentations(one, other) ?? one);
 }
 
 function methodsOf(parts: readonly Instrumentation[], method: keyof Instrumentation): Method[] {

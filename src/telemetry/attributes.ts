@@ -50,6 +50,8 @@ export const EVENT_NAMES = own(
   'suspended',
 );
 
+export type EventName = (typeof EVENT_NAMES)[keyof typeof EVENT_NAMES];
+
 /** How many values of an attribute (such as names of rate limits) have a series of their own. */
 export const MOST_VALUES = 20;
 
@@ -75,94 +77,61 @@ export class Labels {
   }
 }
 
-export type EventAttributes = Record<string, string | number>;
-
-function stateOf(state: string, reason?: string): EventAttributes {
-  const attributes: EventAttributes = { [ATTRIBUTES.state]: state };
-  if (reason !== undefined) attributes[ATTRIBUTES.reason] = reason;
-  return attributes;
-}
-
-/**
- * The attributes of a span event for a change of the circuit breaker; undefined for other events.
- */
-export function circuitOf(fact: PolicyEvent): EventAttributes | undefined {
-  switch (fact.kind) {
-    case 'circuitOpened':
-      return stateOf('open', fact.reason);
-    case 'circuitIsolated':
-      return stateOf('isolated', fact.reason);
-    case 'circuitIsolationEnded':
-      return stateOf('isolation-ended');
-    case 'circuitHalfOpen':
-      return stateOf('half-open');
-    case 'circuitClosed':
-      return stateOf('closed');
-    default:
-      return undefined;
-  }
-}
-
 /** A change of an adaptive limit or rate. */
-export interface Adaptation {
+interface Adaptation {
   readonly what: 'rate' | 'concurrency';
   readonly reason: AdaptationReason;
   readonly from: number;
   readonly to: number;
 }
 
-function adapted(
-  what: Adaptation['what'],
-  reason: AdaptationReason,
-  { from, to }: Pick<Adaptation, 'from' | 'to'>,
-): Adaptation {
-  return { what, reason, from, to };
-}
-
 /** The adaptation that an event reports; undefined: the event is about something else. */
 export function adaptationOf(fact: PolicyEvent): Adaptation | undefined {
-  switch (fact.kind) {
-    case 'rateAdapted':
-      return adapted('rate', fact.reason, fact);
-    case 'limitAdapted':
-      return adapted('concurrency', fact.reason, fact);
-    case 'decelerated':
-      return adapted('concurrency', 'failures', fact);
-    case 'reaccelerated':
-    case 'ceilingReset':
-      return adapted('concurrency', 'recovered', fact);
-    default:
-      return undefined;
-  }
+  if (!('from' in fact)) return undefined;
+  const { from, to } = fact;
+  const what = fact.kind === 'rateAdapted' ? 'rate' : 'concurrency';
+  const plain = fact.kind === 'decelerated' ? 'failures' : 'recovered';
+  return { what, reason: 'reason' in fact ? fact.reason : plain, from, to };
 }
 
-/** The attributes of the event of an adaptation. */
-export function attributesOf(kind: string, { reason, from, to }: Adaptation): EventAttributes {
-  const attributes = stateOf(kind, reason);
-  // An unbounded rate is infinite, which a span attribute cannot hold.
-  if (Number.isFinite(from)) attributes[ATTRIBUTES.from] = from;
-  if (Number.isFinite(to)) attributes[ATTRIBUTES.to] = to;
+export type EventAttributes = Record<string, string | number>;
+
+/** The span events that have only a state and a reason. */
+const STATES: Readonly<Partial<Record<PolicyEvent['kind'], readonly [EventName, string]>>> = {
+  circuitOpened: [EVENT_NAMES.circuit, 'open'],
+  circuitIsolated: [EVENT_NAMES.circuit, 'isolated'],
+  circuitIsolationEnded: [EVENT_NAMES.circuit, 'isolation-ended'],
+  circuitHalfOpen: [EVENT_NAMES.circuit, 'half-open'],
+  circuitClosed: [EVENT_NAMES.circuit, 'closed'],
+  outageStarted: [EVENT_NAMES.outage, 'started'],
+  outageEnded: [EVENT_NAMES.outage, 'ended'],
+};
+
+/** The span event for a change that a policy reports; undefined: there is none. */
+export function spanEventOf(
+  fact: PolicyEvent,
+): readonly [name: EventName, attributes: EventAttributes] | undefined {
+  const adaptation = adaptationOf(fact);
+  if (adaptation !== undefined) {
+    const { reason, from, to } = adaptation;
+    const attributes = stateOf(fact.kind, reason);
+    // An unbounded rate is infinite, which a span attribute cannot hold.
+    if (Number.isFinite(from)) attributes[ATTRIBUTES.from] = from;
+    if (Number.isFinite(to)) attributes[ATTRIBUTES.to] = to;
+    return [EVENT_NAMES.adaptation, attributes];
+  }
+  if (fact.kind === 'suspended') {
+    const seconds = Math.max(0, fact.untilAt - fact.at) / 1_000;
+    const attributes = stateOf(fact.onLongWait, fact.reason);
+    return [EVENT_NAMES.suspended, { ...attributes, [ATTRIBUTES.seconds]: seconds }];
+  }
+  const [name, state] = STATES[fact.kind] ?? [];
+  if (name === undefined || state === undefined) return undefined;
+  return [name, stateOf(state, 'reason' in fact ? fact.reason : undefined)];
+}
+
+function stateOf(state: string, reason?: string): EventAttributes {
+  const attributes: EventAttributes = { [ATTRIBUTES.state]: state };
+  if (reason !== undefined) attributes[ATTRIBUTES.reason] = reason;
   return attributes;
-}
-
-/** The attributes of a span event for an outage of the provider; undefined for other events. */
-export function outageOf(fact: PolicyEvent): EventAttributes | undefined {
-  switch (fact.kind) {
-    case 'outageStarted':
-      return stateOf('started', fact.reason);
-    case 'outageEnded':
-      return stateOf('ended', fact.reason);
-    default:
-      return undefined;
-  }
-}
-
-/**
- * The attributes of a span event for a suspension after a long wait; undefined for other events.
- */
-export function suspensionOf(fact: PolicyEvent): EventAttributes | undefined {
-  if (fact.kind !== 'suspended') return undefined;
-  const { onLongWait, reason, at, untilAt } = fact;
-  const seconds = Math.max(0, untilAt - at) / 1_000;
-  return { ...stateOf(onLongWait, reason), [ATTRIBUTES.seconds]: seconds };
 }

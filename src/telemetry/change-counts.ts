@@ -1,6 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { GaugeSnapshot } from '../model/gauge.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
+import { getOrMake } from '../util/collections.ts';
 import { ATTRIBUTES, adaptationOf, MOST_VALUES } from './attributes.ts';
 import { Counts, FleetCounts, type Observe } from './counts.ts';
 
@@ -58,12 +59,8 @@ export class ChangeCounts {
   }
 
   #adaptationsOf(what: string): Counts {
-    let counts = this.#adaptations.get(what);
-    if (counts === undefined) {
-      const attributes = { ...this.#name, [ATTRIBUTES.what]: what };
-      counts = new Counts(attributes, ATTRIBUTES.reason, [], 10);
-      this.#adaptations.set(what, counts);
-    }
-    return counts;
+    const attributes = { ...this.#name, [ATTRIBUTES.what]: what };
+    const make = () => new Counts(attributes, ATTRIBUTES.reason, [], 10);
+    return getOrMake(this.#adaptations, what, make);
   }
 }

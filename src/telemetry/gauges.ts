@@ -1,6 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { Mode } from '../model/feedback.ts';
 import type { GaugeSnapshot, GaugeValue } from '../model/gauge.ts';
+import { getOrMake } from '../util/collections.ts';
 import { MOST_VALUES } from './attributes.ts';
 import { Counts, type Observe } from './counts.ts';
 import type { ObservedKey } from './instruments.ts';
@@ -112,11 +113,8 @@ export class Gauges {
   #add(key: string, value: GaugeValue, isBound = false): void {
     const metric = DESCRIBED[key];
     if (metric === undefined) return;
-    let counts = this.#series.get(key);
-    if (counts === undefined) {
-      counts = new Counts(this.#name, metric.attributes[0] ?? '', [], MOST_VALUES);
-      this.#series.set(key, counts);
-    }
+    const make = () => new Counts(this.#name, metric.attributes[0] ?? '', [], MOST_VALUES);
+    const counts = getOrMake(this.#series, key, make);
     const byLabel = typeof value === 'number' ? { '': value } : value;
     for (const [label, amount] of Object.entries(byLabel)) {
       if (metric.together === 'greatest') counts.choose(label, amount, Math.max);

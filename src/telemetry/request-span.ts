@@ -1,4 +1,5 @@
 import {
+  type Attributes,
   type Context,
   type Link,
   type Span,
@@ -11,13 +12,12 @@ import { errorTypeOf } from '../model/error-type.ts';
 import { traceIds } from '../model/inspection.ts';
 import type { SettleOutcome } from '../model/outcome.ts';
 import type { Ticket, TicketNote } from '../model/ticket.ts';
-import { ATTRIBUTES, EVENT_NAMES, SPAN_NAMES } from './attributes.ts';
+import { withoutUndefined } from '../util/without-undefined.ts';
+import { ATTRIBUTES, EVENT_NAMES, type EventName, SPAN_NAMES } from './attributes.ts';
 import type { WaitPart } from './wait-parts.ts';
 
 /** A wait of up to this many ms is an event, a longer one a span. */
 const SHORT_MS = 1;
-
-export type EventName = (typeof EVENT_NAMES)[keyof typeof EVENT_NAMES];
 
 /** The spans of one recorded request. Times are those of the gates' clock. */
 export class RequestSpan {
@@ -76,10 +76,7 @@ export class RequestSpan {
   waited(part: WaitPart, links: readonly Link[] = []): void {
     const { gate, limit, waitMs, rounds, beganMsAgo, endedMsAgo } = part;
     const now = this.#now;
-    const cause = {
-      [ATTRIBUTES.gate]: gate,
-      ...(limit !== undefined && { [ATTRIBUTES.limit]: limit }),
-    };
+    const cause = withoutUndefined({ [ATTRIBUTES.gate]: gate, [ATTRIBUTES.limit]: limit });
     const seconds = { [ATTRIBUTES.seconds]: waitMs / 1000 };
     if (waitMs <= SHORT_MS) {
       this.event(EVENT_NAMES.wait, { ...cause, ...seconds });
@@ -122,20 +119,21 @@ export class RequestSpan {
     this.#endAttempt(this.#errorType);
   }
 
-  event(name: EventName, attributes: Record<string, string | number>): void {
+  event(name: EventName, attributes: Attributes): void {
     this.#span.addEvent(name, attributes, this.#now);
   }
 
   settled(outcome: SettleOutcome): void {
     const { attempts, tokens, epoch, refusal, gaveUpAt } = this.#ticket;
     this.#endAttempt(outcome);
-    this.#span.setAttributes({
+    const attributes = {
       [ATTRIBUTES.tokens]: tokens,
       [ATTRIBUTES.attempts]: attempts,
       [ATTRIBUTES.epoch]: epoch,
       [ATTRIBUTES.outcome]: outcome,
-      ...(gaveUpAt !== undefined && { [ATTRIBUTES.gate]: gaveUpAt }),
-    });
+      [ATTRIBUTES.gate]: gaveUpAt,
+    };
+    this.#span.setAttributes(withoutUndefined(attributes));
     if (outcome === 'failed' || outcome === 'rejected') {
       const type = refusal === undefined ? this.#errorType : undefined;
       fail(this.#span, type ?? errorTypeOf(this.#ticket, refusal));

@@ -2,6 +2,7 @@ import type { BatchObservableResult, Meter, Tracer } from '@opentelemetry/api';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import { joinInstrumentations, uniteInstrumentations } from '../model/join-instrumentations.ts';
 import { checkChoice, checkKeys, checkMethods, show } from '../util/check.ts';
+import { getOrMake } from '../util/collections.ts';
 import { print } from '../util/print.ts';
 import { Labels } from './attributes.ts';
 import { areContextsCarried, ContextPropagator } from './context-propagator.ts';
@@ -30,11 +31,7 @@ class Registry {
 
   seriesOf(name: string): Series {
     const label = this.#names.of(name);
-    const known = this.#series.get(label);
-    if (known !== undefined) return known;
-    const series = new Series(label, this.#instruments);
-    this.#series.set(label, series);
-    return series;
+    return getOrMake(this.#series, label, () => new Series(label, this.#instruments));
   }
 
   #observe(result: BatchObservableResult): void {
@@ -52,12 +49,7 @@ const registries = new WeakMap<Meter, Registry>();
 
 /** The series of a name, one for all users of a meter. */
 function seriesOf(meter: Meter, name: string): Series {
-  let registry = registries.get(meter);
-  if (registry === undefined) {
-    registry = new Registry(meter);
-    registries.set(meter, registry);
-  }
-  return registry.seriesOf(name);
+  return getOrMake(registries, meter, () => new Registry(meter)).seriesOf(name);
 }
 
 /** The most names of one tracer whose `Tracing` is kept and shared. */
@@ -70,16 +62,9 @@ const tracings = new WeakMap<Tracer, Map<string, Tracing>>();
  * stream report the same requests to it.
  */
 function tracingOf(tracer: Tracer, name: string): Tracing {
-  let named = tracings.get(tracer);
-  if (named === undefined) {
-    named = new Map();
-    tracings.set(tracer, named);
-  }
-  const known = named.get(name);
-  if (known !== undefined) return known;
-  const tracing = new Tracing(tracer, name);
-  if (named.size < MOST_TRACED) named.set(name, tracing);
-  return tracing;
+  const named = getOrMake(tracings, tracer, () => new Map<string, Tracing>());
+  const make = () => new Tracing(tracer, name);
+  return named.size < MOST_TRACED ? getOrMake(named, name, make) : (named.get(name) ?? make());
 }
 
 /** Restores contexts if metrics are on and spans are off. */

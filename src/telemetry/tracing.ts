@@ -13,19 +13,9 @@ import type { GateKind, SettleOutcome } from '../model/outcome.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
 import type { Chunk, ChunkReason } from '../model/sized.ts';
 import type { Ticket } from '../model/ticket.ts';
-import {
-  ATTRIBUTES,
-  adaptationOf,
-  attributesOf,
-  circuitOf,
-  EVENT_NAMES,
-  type EventAttributes,
-  outageOf,
-  SPAN_NAMES,
-  suspensionOf,
-} from './attributes.ts';
+import { ATTRIBUTES, EVENT_NAMES, SPAN_NAMES, spanEventOf } from './attributes.ts';
 import { activeContext, ContextPropagator, runIn } from './context-propagator.ts';
-import { type EventName, Note, noteOf, RequestSpan } from './request-span.ts';
+import { Note, noteOf, RequestSpan } from './request-span.ts';
 import { joined, WaitParts } from './wait-parts.ts';
 
 /** How many links a span keeps (the default of the SDK). */
@@ -123,16 +113,9 @@ export class Tracing implements Instrumentation {
   }
 
   changed(fact: PolicyEvent): void {
-    const cause = this.#cause;
-    if (cause === undefined) return;
-    const tell = (name: EventName, attributes: EventAttributes | undefined) => {
-      if (attributes !== undefined) cause.event(name, attributes);
-    };
-    const adaptation = adaptationOf(fact);
-    tell(EVENT_NAMES.circuit, circuitOf(fact));
-    tell(EVENT_NAMES.adaptation, adaptation && attributesOf(fact.kind, adaptation));
-    tell(EVENT_NAMES.outage, outageOf(fact));
-    tell(EVENT_NAMES.suspended, suspensionOf(fact));
+    if (this.#cause === undefined) return;
+    const event = spanEventOf(fact);
+    if (event !== undefined) this.#cause.event(...event);
   }
 
   settled(ticket: Ticket, outcome: SettleOutcome): void {

@@ -129,6 +129,19 @@ export interface RegistryWatcher<T> {
   closed(member: T): void;
 }
 
+/** The value of a key, which is made and kept if there is none. */
+export function getOrMake<K, V>(
+  map: { get(key: K): V | undefined; set(key: K, value: V): unknown },
+  key: K,
+  make: () => V,
+): V {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
+
 /** With fewer references than this there is no search for collected members. */
 const LEAST_SWEPT = 64;
 
