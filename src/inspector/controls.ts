@@ -1,5 +1,6 @@
 import { configure } from '../limiter/configure.ts';
 import { runtimeOf } from '../limiter/limiter-runtime.ts';
+import { setLimits } from '../limiter/set-limits.ts';
 import type { RateLimit } from '../policies/rate-limit/rate-limit.ts';
 import type { RequestGate } from '../request/request-gate.ts';
 import { checkInteger, checkKeys, checkNumber, show } from '../util/check.ts';
@@ -123,7 +124,7 @@ function change(gate: RequestGate, settings: Command['settings']): void {
     configure(changes, runtime);
     return;
   }
-  if (Object.keys(limits).length > 0) gate.setLimits(limits);
+  if (Object.keys(limits).length > 0) setLimits(gate, limits);
   if (maxBytes !== undefined) gate.bytes.maxBytes = maxBytes;
   if (concurrency !== undefined) gate.setConcurrency(concurrency);
   gate.changed();

@@ -6,6 +6,7 @@ import { CHANGEABLE_KEYS, type ChangeableKey, type PolicyConfig } from '../polic
 import { checkKeys } from '../util/check.ts';
 import type { LimiterOptions } from './limiter-options.ts';
 import type { LimiterRuntime } from './limiter-runtime.ts';
+import { setLimits } from './set-limits.ts';
 
 const KEYS = [
   ...CHANGEABLE_KEYS,
@@ -78,7 +79,7 @@ export function configure(changes: Changes, runtime: LimiterRuntime): void {
 
   const limits = limitChangesOf(changes);
   gate.fleet?.check(limits);
-  if (Object.keys(limits).length > 0) gate.setLimits(limits);
+  if (Object.keys(limits).length > 0) setLimits(gate, limits);
   capacity.configure({ maxQueue, overflow });
   if (waitTimeoutMs !== undefined) timeouts.configure(waitTimeoutMs);
   if (total !== undefined) counters.setTotal(total);

@@ -5,6 +5,7 @@ import { Composite } from '../policies/composite.ts';
 import type { Policy } from '../policies/policy.ts';
 import { RateLimits } from '../policies/rate-limit/rate-limits.ts';
 import { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
+import type { FeedbackSubject } from '../request/feedback-subject.ts';
 import type { RateLimitOptions } from '../request/gate-options.ts';
 import { type PolicyOperatorOptions, policyOperator } from '../request/policy-operator.ts';
 import type { RequestInput } from '../request/ticket-factory.ts';
@@ -64,11 +65,22 @@ export function rateLimit<T>(
             ? rate
             : new Composite([
                 { kind: 'rateLimit', policy: rate },
-                { kind: 'backoff', policy: feedback.closing },
+                { kind: 'backoff', policy: closingOf(feedback) },
               ]);
         return { policy, policies: { rateLimit: rate } };
       },
     },
     options,
   );
+}
+
+/** The time of the backoff without probes: the operator `backoffGate` sends these. */
+function closingOf({ gate }: FeedbackSubject): Policy<number> {
+  const { policy } = gate;
+  return {
+    wait: (_request, now) => Math.max(0, policy.until - now),
+    take: () => 0,
+    giveBack: () => {},
+    snapshot: (now) => policy.snapshot(now),
+  };
 }

@@ -2,7 +2,6 @@ import { isRejection, type Verdict } from '../model/feedback.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { Emit } from '../model/policy-events.ts';
 import { FirstAttempts } from './adaptive-rate/first-attempts.ts';
-import type { RateLearner } from './adaptive-rate/rate-learner.ts';
 import { NOTHING_KNOWN, type RateSnapshot } from './adaptive-rate/rate-snapshot.ts';
 import { LearnedRate, type LearnedRateContext, type RateCharge } from './learned-rate.ts';
 import type { CompletedAttempt, Policy, RequestCost, Time } from './policy.ts';
@@ -15,7 +14,7 @@ export interface AdaptiveRateSnapshot extends RateSnapshot {
 }
 
 /** The values and callbacks that the policy gets from the gate around it. */
-interface AdaptiveRateContext extends LearnedRateContext {
+export interface AdaptiveRateContext extends LearnedRateContext {
   /** The initial and the greatest number of attempts in flight. */
   readonly startLimit: number;
   readonly maxLimit: number;
@@ -72,21 +71,9 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     return this.#inFlight >= this.#limit ? 'concurrency' : 'pace';
   }
 
-  /** The initial limit of attempts in flight. */
-  get startLimit(): number {
-    return this.#context.startLimit;
-  }
-
-  /** Creates a learner with the configuration of this policy, for attempts that others send. */
-  newLearner<L extends RateLearner>(
-    Learner: new (...options: ConstructorParameters<typeof RateLearner>) => L,
-    reactionMs: number,
-    now: number,
-  ): L {
-    const { hard, startLimit, startPerMs, maxRetryAfterMs } = this.#context;
-    const learner = new Learner(hard, undefined, maxRetryAfterMs, startLimit, reactionMs);
-    if (startPerMs !== undefined) learner.begin(startPerMs, now);
-    return learner;
+  /** What it was made with, for the learner of a fleet. */
+  get context(): AdaptiveRateContext {
+    return this.#context;
   }
 
   /** From now on this policy admits everything, and only shows the rate of a fleet. */

@@ -8,7 +8,8 @@ import { createPolicies, type Policies } from './policies.ts';
 import { ALWAYS_NORMAL, type Policy, type PolicyContext } from './policy.ts';
 import { RequestHold } from './policy-pairs.ts';
 import { rateLimitPolicyOf } from './rate-limit/definition.ts';
-import { type LimitChanges, limitsToAdd } from './rate-limit/limit-changes.ts';
+import type { CheckedChanges } from './rate-limit/limit-set.ts';
+import type { RateLimit } from './rate-limit/rate-limit.ts';
 import type { RateLimitPolicy } from './rate-limit-policy.ts';
 import type { PolicyConfig } from './registry.ts';
 
@@ -110,20 +111,17 @@ export class GatePolicies {
     this.#rate?.hear(verdict, now);
   }
 
-  /**
-   * Changes the rate limits.
-   * @throws as `RateLimits.configure` does, and changes nothing
-   */
-  setLimits(changes: LimitChanges, now: number): void {
-    const { rateLimit } = this.#all;
-    if (rateLimit !== undefined) {
-      rateLimit.configure(changes, now);
-      this.#setAnswerRules();
-      return;
-    }
+  /** Changes the rate limits, if there are any. */
+  changeLimits(changes: CheckedChanges, now: number): void {
+    this.#all.rateLimit?.configure(changes, now);
+    this.#setAnswerRules();
+  }
+
+  /** Adds the first rate limits. @throws RangeError or TypeError that names a wrong value */
+  addLimits(limits: Readonly<Record<string, RateLimit>>, now: number): void {
     const { onLimit, refundRejected } = this.#options;
     const { emit, ignoreUnknown } = this.#parts.context();
-    const options = { limits: limitsToAdd(changes), onLimit, refundRejected };
+    const options = { limits, onLimit, refundRejected };
     this.#unlimited = this.asked;
     this.#replace({ rateLimit: rateLimitPolicyOf(options, emit, ignoreUnknown, now) });
   }
@@ -182,7 +180,7 @@ export class GatePolicies {
 
   #newAdaptive(adaptive: PolicyConfig['adaptive'], concurrency: number): Policies['adaptive'] {
     const context = { ...this.#contextOf(concurrency), others: this.#all };
-    return ADAPTIVE.create?.({ ...(adaptive !== undefined && { adaptive }) }, context);
+    return ADAPTIVE.create?.({ adaptive }, context);
   }
 
   #newAttempts(): AttemptPolicies {

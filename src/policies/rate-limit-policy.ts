@@ -8,8 +8,7 @@ import {
   type Time,
 } from './policy.ts';
 import { CostsByLimit, isUsual } from './rate-limit/costs-by-limit.ts';
-import type { LimitChanges } from './rate-limit/limit-changes.ts';
-import type { Costs, RateLimitUsage } from './rate-limit/limit-set.ts';
+import type { CheckedChanges, Costs, RateLimitUsage } from './rate-limit/limit-set.ts';
 import { UnknownLimitError } from './rate-limit/rate-limit.ts';
 import type { RateLimits } from './rate-limit/rate-limits.ts';
 import { Reopening } from './rate-limit/reopening.ts';
@@ -157,9 +156,8 @@ export class RateLimitPolicy implements Policy<Reservation> {
   /**
    * As `RateLimits.configure`. Also drops the cached costs of requests, which no longer fit the
    * limits.
-   * @throws as that does, and changes nothing
    */
-  configure(changes: LimitChanges, now: number): void {
+  configure(changes: CheckedChanges, now: number): void {
     this.limits.configure(changes, now);
     this.#costs.reset();
   }

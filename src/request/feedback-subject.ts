@@ -148,17 +148,6 @@ export class FeedbackSubject extends Subject<Feedback> {
     });
   }
 
-  /** @internal the time of the backoff without probes, for gates that come after its own gate */
-  get closing(): Policy<number> {
-    const { policy } = this.gate;
-    return {
-      wait: (_request, now) => Math.max(0, policy.until - now),
-      take: () => 0,
-      giveBack: () => {},
-      snapshot: (now) => policy.snapshot(now),
-    };
-  }
-
   /** @internal changes the rules from the next rejection on */
   setBackoff({
     reopen = 'probe',

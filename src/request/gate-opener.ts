@@ -15,6 +15,7 @@ import type { Clock } from '../util/clock.ts';
 import { Timeouts } from '../util/timers.ts';
 import { FeedbackSubject } from './feedback-subject.ts';
 import {
+  type Adjustable,
   type ByteBudgetOptions,
   type ConcurrencyOptions,
   checkGateOptions,
@@ -58,19 +59,13 @@ export function gateOpener(
   const backoff = {
     ...(isPaced && PACED_BACKOFF),
     ...options.backoff,
-    ...(maxRetryAfterMs !== undefined && { maxRetryAfterMs }),
-    ...(onLongWait !== undefined && { onLongWait }),
-    ...(outageMs !== undefined && { outageMs }),
+    maxRetryAfterMs,
+    onLongWait,
+    outageMs,
   };
   return (common, { isPrioritized = false, timeouts, ...extras } = {}) => {
     const { clock, instrumentation } = common;
-    const feedback =
-      common.feedback ??
-      new FeedbackSubject({
-        ...backoff,
-        clock,
-        ...(instrumentation !== undefined && { instrumentation }),
-      });
+    const feedback = common.feedback ?? new FeedbackSubject({ ...backoff, clock, instrumentation });
     const setPaced = (isPaced: boolean) => {
       // A feedback that others share keeps the rules that it was made with.
       if (common.feedback !== undefined) return;
@@ -128,11 +123,9 @@ export function withoutStreams<O extends AdjustableOptions>(
   options: O,
 ): Omit<O, keyof AdjustableOptions> & Pick<PolicyConfig, keyof AdjustableOptions> {
   const { concurrency, maxBytes, ...rest } = options;
-  return {
-    ...rest,
-    ...(!(concurrency instanceof Observable) && { concurrency }),
-    ...(!(maxBytes instanceof Observable) && { maxBytes }),
-  };
+  const plain = (limit: Adjustable | undefined) =>
+    limit instanceof Observable ? undefined : limit;
+  return { ...rest, concurrency: plain(concurrency), maxBytes: plain(maxBytes) };
 }
 
 /**

@@ -7,7 +7,8 @@ import type { ConcurrencyPolicy } from '../policies/concurrency-policy.ts';
 import { GatePolicies } from '../policies/gate-policies.ts';
 import type { Policies } from '../policies/policies.ts';
 import type { Policy, PolicyContext } from '../policies/policy.ts';
-import type { LimitChanges } from '../policies/rate-limit/limit-changes.ts';
+import type { CheckedChanges } from '../policies/rate-limit/limit-set.ts';
+import type { RateLimit } from '../policies/rate-limit/rate-limit.ts';
 import { unknownLimit } from '../policies/rate-limit-policy.ts';
 import type { PolicyConfig } from '../policies/registry.ts';
 import type { RetryPolicy } from '../policies/retry.ts';
@@ -97,14 +98,15 @@ export class RequestGate implements LimitNames {
     return this.#parts.retry;
   }
 
-  /**
-   * Changes the rate limits, for waiting requests too.
-   * @throws as `RateLimits.configure` does, and changes nothing
-   */
-  setLimits(changes: LimitChanges): void {
-    const { asked } = this.own;
-    this.own.setLimits(changes, this.#parts.clock.now());
-    if (this.own.asked !== asked) this.#askAgain();
+  /** Changes the rate limits, for waiting requests too. */
+  changeLimits(changes: CheckedChanges): void {
+    this.own.changeLimits(changes, this.#parts.clock.now());
+  }
+
+  /** Adds the first rate limits. @throws RangeError or TypeError that names a wrong value */
+  addLimits(limits: Readonly<Record<string, RateLimit>>): void {
+    this.own.addLimits(limits, this.#parts.clock.now());
+    this.#askAgain();
   }
 
   /**

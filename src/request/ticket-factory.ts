@@ -205,9 +205,9 @@ export class TicketFactory<T> implements TicketOwner {
       costs === undefined && priority === undefined && weight === undefined
         ? NOTHING
         : {
-            ...(costs && { costs: resultOf(costs, value, 'costs', checkCosts) }),
-            ...(priority && { priority: resultOf(priority, value, 'priority', checkPriority) }),
-            ...(weight && { weight: weightOf(weight, value) }),
+            costs: costs && resultOf(costs, value, 'costs', checkCosts),
+            priority: priority && resultOf(priority, value, 'priority', checkPriority),
+            weight: weight && weightOf(weight, value),
           };
     if (isSized(arrival)) {
       const { bytes, tokens } = arrival;

@@ -7,6 +7,7 @@ import {
   RateLimitPolicy,
   type RateLimitPolicyOptions,
 } from '../../src/policies/rate-limit-policy.ts';
+import { changeLimits } from '../support/change-limits.ts';
 
 const WINDOW = 1_000;
 const limitOf = (limit: number, more: Partial<RateLimit> = {}): RateLimit => ({
@@ -101,7 +102,7 @@ describe('what a request costs', () => {
     const { policy } = policyOf({ tokens: limitOf(100) });
     const large = request(80);
     expect(policy.wait(large, 0)).toBe(0);
-    policy.limits.configure({ tokens: limitOf(50) }, 0);
+    changeLimits(policy.limits, { tokens: limitOf(50) }, 0);
     expect(policy.wait(large, 0)).toBe(REFUSED);
     expect(policy.refusal(large, 0)).toMatchObject({ code: 'COST_ABOVE_LIMIT', maxCost: 50 });
   });

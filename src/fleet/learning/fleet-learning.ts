@@ -36,7 +36,7 @@ export class FleetLearning {
 
   /** Requests in flight until there is a plan. */
   get startSlots(): number {
-    return this.policy.startLimit;
+    return this.policy.context.startLimit;
   }
 
   /** Whether this worker leads and has read a rejection since its last plan. */
@@ -105,7 +105,10 @@ export class FleetLearning {
     this.term = reply.terms;
     const isAlone = reply.learned === undefined && this.leader !== undefined;
     if (isAlone) return;
-    const leader = new FleetLearner(this.policy.newLearner(FleetRateLearner, REACTION_MS, now));
+    const { hard, startLimit, startPerMs, maxRetryAfterMs } = this.policy.context;
+    const learner = new FleetRateLearner(hard, undefined, maxRetryAfterMs, startLimit, REACTION_MS);
+    if (startPerMs !== undefined) learner.begin(startPerMs, now);
+    const leader = new FleetLearner(learner);
     this.leader = leader;
     if (reply.learned !== undefined && leader.restore(reply.learned, now)) return;
     const { plan } = reply;

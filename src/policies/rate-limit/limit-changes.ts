@@ -1,41 +1,28 @@
 import { show } from '../../util/check.ts';
-import type { LimitSet, NamedLimit } from './limit-set.ts';
+import type { CheckedChanges } from './limit-set.ts';
 import {
   checkRateLimits,
   type LimitRule,
   type RateLimit,
   UnknownLimitError,
 } from './rate-limit.ts';
+import type { RateLimits } from './rate-limits.ts';
 
 /** Changes of limits by their names; null: there is no such limit any more. */
 export type LimitChanges = Readonly<Record<string, RateLimit | null>>;
 
-/** The effect of checked changes on the present limits. */
-interface CheckedChanges {
-  readonly added: readonly LimitRule[];
-  readonly resized: readonly { readonly limit: NamedLimit; readonly rule: LimitRule }[];
-  /** Names of limits that are removed, or were removed before. */
-  readonly removed: readonly string[];
-}
-
 /**
  * Checks changes of limits, and changes nothing.
- * @param set the present limits
- * @param gone the names of limits that were removed before: they may be removed again
+ * @param limits the present ones; those that were removed before may be removed again
  * @throws RangeError or TypeError for wrong values and for another algorithm; UnknownLimitError for
  * the removal of a limit that never existed
  */
-export function checkChanges(
-  changes: LimitChanges,
-  set: LimitSet,
-  gone: ReadonlySet<string>,
-): CheckedChanges {
+export function checkChanges(changes: LimitChanges, limits: RateLimits): CheckedChanges {
   const isObject = typeof changes === 'object' && changes !== null && !Array.isArray(changes);
   const named = isObject ? Object.entries(changes) : [];
   const removed = named.flatMap(([name, limit]) => (limit === null ? [name] : []));
   for (const name of removed) {
-    const isKnown = set.names.includes(name) || gone.has(name);
-    if (!isKnown) throw new UnknownLimitError(name, set.names);
+    if (!limits.knows(name)) throw new UnknownLimitError(name, limits.names);
   }
   const given = named.filter((entry): entry is [string, RateLimit] => entry[1] !== null);
   // Changes that are no object, or name no limit, are refused as at the start.
@@ -43,9 +30,9 @@ export function checkChanges(
   const rules = hasOnlyRemovals
     ? []
     : checkRateLimits(isObject ? Object.fromEntries(given) : (changes as never));
-  const added = rules.filter(({ name }) => set.find(name) === undefined);
+  const added = rules.filter(({ name }) => limits.find(name) === undefined);
   const resized = rules.flatMap((rule) => {
-    const limit = set.find(rule.name);
+    const limit = limits.find(rule.name);
     if (limit !== undefined) checkSameKind(rule, limit.rule);
     return limit === undefined ? [] : [{ limit, rule }];
   });

@@ -54,6 +54,14 @@ export interface NamedLimit {
   readonly state: LimitState;
 }
 
+/** The effect of checked changes on the present limits. */
+export interface CheckedChanges {
+  readonly added: readonly LimitRule[];
+  readonly resized: readonly { readonly limit: NamedLimit; readonly rule: LimitRule }[];
+  /** Names of limits that are removed, or were removed before. */
+  readonly removed: readonly string[];
+}
+
 /** The limits at one time. Charges to them are settled with them. */
 export class LimitSet {
   readonly limits: readonly NamedLimit[];

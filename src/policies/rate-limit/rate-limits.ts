@@ -1,6 +1,6 @@
 import { show } from '../../util/check.ts';
-import { checkChanges, type LimitChanges } from './limit-changes.ts';
 import {
+  type CheckedChanges,
   type Costs,
   LimitSet,
   type NamedLimit,
@@ -70,9 +70,13 @@ export class RateLimits {
     return this.names.includes(name) || this.removed.has(name);
   }
 
+  find(name: string): NamedLimit | undefined {
+    return this.set.find(name);
+  }
+
   /** Whether a limit of that name is charged the real usage. */
   isSettled(name: string): boolean {
-    const limit = this.set.find(name);
+    const limit = this.find(name);
     return limit !== undefined && limit.rule.charge !== 'upfront';
   }
 
@@ -81,14 +85,14 @@ export class RateLimits {
    * has a window.
    */
   perSecond(name: string): number | undefined {
-    const rule = this.set.find(name)?.rule;
+    const rule = this.find(name)?.rule;
     if (rule === undefined || rule.windowMs === Number.POSITIVE_INFINITY) return undefined;
     return (rule.limit * 1000) / rule.windowMs;
   }
 
   /** The most that the limit of this name permits at once; 0 if there is no such limit. */
   burst(name: string): number {
-    return this.set.find(name)?.rule.maxCost ?? 0;
+    return this.find(name)?.rule.maxCost ?? 0;
   }
 
   /**
@@ -253,16 +257,14 @@ export class RateLimits {
    * exceeded. Charges of a removed limit are settled with that limit only, and an added limit is
    * not charged for earlier requests.
    * @returns whether there are other limits now
-   * @throws for wrong values and for another algorithm, and then changes nothing
    */
-  configure(changes: LimitChanges, now: number): boolean {
-    const { added, resized, removed } = checkChanges(changes, this.set, this.removed);
+  configure({ added, resized, removed }: CheckedChanges, now: number): boolean {
     const at = this.advance(now);
     for (const { limit, rule } of resized) {
       limit.state.resize(rule, at);
       limit.rule = rule;
     }
-    const isChanged = added.length > 0 || removed.some((name) => this.set.find(name));
+    const isChanged = added.length > 0 || removed.some((name) => this.find(name));
     if (isChanged) this.set = this.set.changed(added, removed, at);
     for (const name of removed) this.removed.add(name);
     for (const { name } of added) this.removed.delete(name);
@@ -275,7 +277,7 @@ export class RateLimits {
    * @throws UnknownLimitError; TypeError for a limit that time refills
    */
   add(name: string, amount: number): void {
-    const limit = this.set.find(name);
+    const limit = this.find(name);
     if (limit === undefined) throw new UnknownLimitError(name, this.names);
     const { state, rule } = limit;
     if (!(state instanceof Quota)) {

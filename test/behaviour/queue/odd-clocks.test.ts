@@ -6,6 +6,7 @@ import { Gate } from '../../../src/queue/gate.ts';
 import { WaitTimeouts } from '../../../src/queue/queue-rules.ts';
 import { ManualClock } from '../../../src/simulator/manual-clock.ts';
 import type { Clock } from '../../../src/util/clock.ts';
+import { changeLimits } from '../../support/change-limits.ts';
 import { ticketMaker, Waiter } from '../../support/waiter.ts';
 
 const WINDOW = 1_000;
@@ -91,7 +92,7 @@ describe('a clock', () => {
     arrive();
     const slow = arrive();
     off.ms = -2_000_000;
-    gate.policy.limits.configure({ requests: { limit: 9, windowMs: WINDOW } }, 0);
+    changeLimits(gate.policy.limits, { requests: { limit: 9, windowMs: WINDOW } }, 0);
     gate.drain();
     expect(slow.stats().waits.rateLimit?.waitMs).toBe(0);
   });

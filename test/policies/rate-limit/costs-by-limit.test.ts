@@ -6,6 +6,7 @@ import {
   UnknownLimitError,
 } from '../../../src/policies/rate-limit/rate-limit.ts';
 import { RateLimits } from '../../../src/policies/rate-limit/rate-limits.ts';
+import { changeLimits } from '../../support/change-limits.ts';
 
 const LIMITS = {
   tokens: { limit: 100, windowMs: 1_000 },
@@ -68,7 +69,7 @@ describe('the costs of a request by limit', () => {
     const { rates, costs } = costsBy();
     const asked = request(30);
     costs.of(asked);
-    rates.configure({ tokens: null, bytes: { limit: 5, windowMs: 1_000 } }, 0);
+    changeLimits(rates, { tokens: null, bytes: { limit: 5, windowMs: 1_000 } }, 0);
     costs.reset();
     expect(costs.of(asked)).toEqual([1, 0]);
   });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RateLimits } from '../../../src/policies/rate-limit/rate-limits.ts';
+import { changeLimits } from '../../support/change-limits.ts';
 
 const INFINITE = Number.POSITIVE_INFINITY;
 const quota = (limit: number, more = {}) =>
@@ -84,7 +85,7 @@ describe('a quota', () => {
           } else if (what === 'resize') {
             balance += amount + 1 - limit;
             limit = amount + 1;
-            limits.configure({ credits: { limit, windowMs: INFINITE, charge: 'settle' } }, 0);
+            changeLimits(limits, { credits: { limit, windowMs: INFINITE, charge: 'settle' } }, 0);
           }
           expect(limits.usage(0).credits?.available).toBe(Math.max(0, balance));
         }
@@ -115,7 +116,7 @@ describe('limits that change', () => {
       requests: minute(5),
     });
     const reservation = limits.take(limits.costsOf({ tokens: 50, requests: 1 }), 0);
-    expect(limits.configure({ requests: null, credits: minute(9) }, 0)).toBe(true);
+    expect(changeLimits(limits, { requests: null, credits: minute(9) }, 0)).toBe(true);
     expect(limits.names).toEqual(['tokens', 'credits']);
     expect(limits.settle(reservation, { tokens: 20 }, 0)).toBe(true);
     expect(limits.settle(reservation, { tokens: 20 }, 0)).toBe(false);
@@ -125,8 +126,8 @@ describe('limits that change', () => {
   it('refunds what was charged before, and gives a limit of the same name nothing of it', () => {
     const limits = new RateLimits({ requests: minute(5) });
     const old = limits.take(limits.costsOf({ requests: 2 }), 0);
-    limits.configure({ requests: null }, 0);
-    limits.configure({ requests: minute(5) }, 0);
+    changeLimits(limits, { requests: null }, 0);
+    changeLimits(limits, { requests: minute(5) }, 0);
     limits.take(limits.costsOf({ requests: 1 }), 0);
     expect(limits.refund(old, 0)).toBe(true);
     expect(limits.usage(0)).toMatchObject({ requests: { used: 1 } });
@@ -134,21 +135,21 @@ describe('limits that change', () => {
 
   it('knows the names of those that are gone, and refuses to remove what never was', () => {
     const limits = new RateLimits({ requests: minute(5) });
-    expect(() => limits.configure({ other: null }, 0)).toThrow('no limit is named "other"');
-    limits.configure({ requests: null }, 0);
-    limits.configure({ requests: null }, 0);
+    expect(() => changeLimits(limits, { other: null }, 0)).toThrow('no limit is named "other"');
+    changeLimits(limits, { requests: null }, 0);
+    changeLimits(limits, { requests: null }, 0);
     expect([limits.names, limits.knows('requests'), limits.knows('other')]).toEqual([
       [],
       true,
       false,
     ]);
-    expect(() => limits.configure({ a: minute(1), b: { limit: 0, windowMs: 1 } }, 0)).toThrow(
+    expect(() => changeLimits(limits, { a: minute(1), b: { limit: 0, windowMs: 1 } }, 0)).toThrow(
       '`limits.b.limit`',
     );
     expect(limits.names).toEqual([]);
-    limits.configure({ a: minute(1) }, 0);
+    changeLimits(limits, { a: minute(1) }, 0);
     expect(() =>
-      limits.configure({ a: { limit: 1, windowMs: Number.POSITIVE_INFINITY } }, 0),
+      changeLimits(limits, { a: { limit: 1, windowMs: Number.POSITIVE_INFINITY } }, 0),
     ).toThrow('`limits.a.windowMs` must stay 60000 while running, got Infinity');
   });
 });

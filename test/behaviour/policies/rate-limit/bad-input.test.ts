@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { LimitChanges } from '../../../../src/policies/rate-limit/limit-changes.ts';
 import {
   CostAboveLimitError,
   type RateLimit,
@@ -6,6 +7,7 @@ import {
 } from '../../../../src/policies/rate-limit/rate-limit.ts';
 import { RateLimits } from '../../../../src/policies/rate-limit/rate-limits.ts';
 import { algorithms } from '../../../policies/rate-limit/scripts.ts';
+import { changeLimits } from '../../../support/change-limits.ts';
 
 const good: RateLimit = { limit: 10, windowMs: 1000 };
 const make = () => new RateLimits({ requests: good, tokens: { limit: 2000, windowMs: 1000 } });
@@ -68,7 +70,7 @@ describe('wrong limits', () => {
       ],
     ];
     for (const [limits, message] of nonsense) {
-      expect(() => policy.configure(limits as Record<string, RateLimit>, 0)).toThrow(message);
+      expect(() => changeLimits(policy, limits as LimitChanges, 0)).toThrow(message);
       expect(policy.usage(0)).toEqual(before);
     }
   });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RateLimit } from '../../../../src/policies/rate-limit/rate-limit.ts';
 import { RateLimits } from '../../../../src/policies/rate-limit/rate-limits.ts';
 import { algorithms } from '../../../policies/rate-limit/scripts.ts';
+import { changeLimits } from '../../../support/change-limits.ts';
 
 const only = (limit: Partial<RateLimit>) =>
   new RateLimits({ only: { limit: 100, windowMs: 1000, ...limit } });
@@ -31,7 +32,7 @@ describe.each(algorithms)('a %s', (algorithm) => {
   it('charges what was sent before limits changed by the rule of that time', () => {
     const limits = only({ algorithm, charge: 'actual' });
     const [due, free] = [60, 0].map((cost) => limits.take(limits.costsOf({ only: cost }), 0));
-    limits.configure({ only: { limit: 100, windowMs: 1000, algorithm, charge: 'settle' } }, 0);
+    changeLimits(limits, { only: { limit: 100, windowMs: 1000, algorithm, charge: 'settle' } }, 0);
     const reserved = limits.take(limits.costsOf({ only: 5 }), 0);
     expect([due, free, reserved].map((one) => one && limits.conclude(one))).toEqual([
       false,
@@ -112,10 +113,10 @@ describe.each(algorithms)('a %s', (algorithm) => {
     const cost = (amount: number) => limits.costsOf({ only: amount });
     limits.take(cost(100), 0);
     expect(limits.wait(cost(50), 0)).toBeGreaterThan(0);
-    limits.configure({ only: { limit: 150, windowMs: 1000, algorithm } }, 0);
+    changeLimits(limits, { only: { limit: 150, windowMs: 1000, algorithm } }, 0);
     expect(limits.wait(cost(50), 0)).toBe(0);
     const ninety = cost(90);
-    limits.configure({ only: { limit: 80, windowMs: 1000, algorithm } }, 0);
+    changeLimits(limits, { only: { limit: 80, windowMs: 1000, algorithm } }, 0);
     expect(limits.usage(0).only).toMatchObject({ limit: 80, used: 100, available: 0 });
     expect(limits.wait(cost(0), 0)).toBeGreaterThan(0);
     expect(limits.wait(cost(80), 0)).toBeLessThanOrEqual(1250);
@@ -129,12 +130,12 @@ describe.each(algorithms)('a %s', (algorithm) => {
     const limits = only({ algorithm });
     const all = limits.costsOf({ only: 100 });
     limits.take(all, 0);
-    limits.configure({ only: { limit: 100, windowMs: 3000, algorithm } }, 0);
+    changeLimits(limits, { only: { limit: 100, windowMs: 3000, algorithm } }, 0);
     expect(limits.wait(all, 0)).toBe(3000);
-    limits.configure({ only: { limit: 100, windowMs: 400, algorithm } }, 100);
+    changeLimits(limits, { only: { limit: 100, windowMs: 400, algorithm } }, 100);
     const soon = algorithm === 'token-bucket' ? 400 * (29 / 30) : 300;
     expect(limits.wait(all, 100)).toBeCloseTo(soon, 6);
-    limits.configure({ only: { limit: 100, windowMs: 10_000, algorithm } }, 5000);
+    changeLimits(limits, { only: { limit: 100, windowMs: 10_000, algorithm } }, 5000);
     expect(limits.usage(5000).only).toMatchObject({ used: 0, resetMs: 0 });
   });
 });
@@ -147,7 +148,7 @@ describe('a sliding window', () => {
   ])('of $windowMs ms from now on counts what is in it for as long', ({ windowMs, counts }) => {
     const limits = only({});
     limits.take(limits.costsOf({ only: 100 }), 0);
-    limits.configure({ only: { limit: 100, windowMs } }, 0);
+    changeLimits(limits, { only: { limit: 100, windowMs } }, 0);
     expect([399, 999, 2999, 3000].map((at) => used(limits, at))).toEqual(counts);
   });
 
@@ -205,7 +206,7 @@ describe('a token bucket', () => {
     const limits = bucket();
     limits.take(limits.costsOf({ only: 20 }), 0);
     const size = { limit: 100, windowMs: 1000, algorithm: 'token-bucket' } as const;
-    limits.configure({ only: { ...size, burst: 30 } }, 0);
+    changeLimits(limits, { only: { ...size, burst: 30 } }, 0);
     expect(limits.usage(0).only).toMatchObject({ used: 20, available: 10 });
   });
 });
@@ -239,7 +240,7 @@ describe('other limits', () => {
       tokens: { limit: 10, windowMs: 1000 },
     });
     limits.take(limits.costsOf({ requests: 1, tokens: 10 }), 0);
-    limits.configure({ tokens: { limit: 20, windowMs: 1000 } }, 0);
+    changeLimits(limits, { tokens: { limit: 20, windowMs: 1000 } }, 0);
     const { requests, tokens } = limits.usage(0);
     expect(requests).toMatchObject({ limit: 1, used: 1 });
     expect(tokens).toMatchObject({ limit: 20, used: 10, available: 10 });
