@@ -8,13 +8,14 @@ import { UnknownLimitError } from '../policies/rate-limit/rate-limit.ts';
 import { resolveCommonOptions } from '../request/gate-options.ts';
 import { type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
-import { checkPriority, resultOf } from '../request/request-options.ts';
+import { checkPriority } from '../request/request-options.ts';
 import {
   checkRetryOptions,
   type Emitted,
   type Project,
   type ProjectOutput,
 } from '../request/send-options.ts';
+import { resultOf } from '../request/size.ts';
 import { checkFunction, checkKeys, checkNumber, checkOwner, show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 import type { AcquireOptions } from './acquire-options.ts';
@@ -335,7 +336,7 @@ export class LimiterGroup<T> {
 }
 
 /** @throws TypeError */
-function checkKey(key: string): void {
-  if (typeof key === 'string') return;
+function checkKey(key: string): string {
+  if (typeof key === 'string') return key;
   throw new TypeError(`the key of a request must be a string, got ${show(key)}`);
 }

@@ -177,15 +177,13 @@ export const ADAPTIVE: PolicyDefinition<
       return new AdaptiveRatePolicy({ hard, startLimit, startPerMs, ...gate });
     }
     if (options.strategy === 'latency') {
-      const { strategy: _, ...gradient } = options;
-      return new GradientPolicy(new Gradient({ ...gradient, maxLimit }), apply, emit);
+      return new GradientPolicy(new Gradient({ ...options, maxLimit }), apply, emit);
     }
-    const { strategy: _, ...cooling } = options;
     const { pace } = others;
     // Without a pace there is no interval to double.
     const interval = pace instanceof Pace ? pace.interval : noInterval();
     const judge = judgeOf(isFailure, isTroubleOrThrottled);
-    const policy = new Aimd({ ...cooling, maxLimit }, now, interval);
+    const policy = new Aimd({ ...options, maxLimit }, now, interval);
     return new AimdPolicy(policy, judge, apply, emit);
   },
 

@@ -1,4 +1,5 @@
 import type { CircuitEvent } from '../model/policy-events.ts';
+import { withoutUndefined } from '../util/without-undefined.ts';
 import {
   type CircuitBreakerOptions,
   type CircuitExport,
@@ -175,36 +176,26 @@ export class CircuitBreaker {
   /** The state as plain data. */
   export(now: number): CircuitExport {
     this.#wake(now);
-    const reason = this.#reason;
-    return {
+    return withoutUndefined({
       version: 1,
       state: this.#state,
       failures: this.#failures,
       openMs: this.#openMs,
       leftMs: this.#state === 'open' ? Math.max(0, this.#halfOpenAt - now) : 0,
-      ...(this.#recent && { recent: this.#recent.recent(now) }),
-      ...(reason !== undefined && { reason }),
-    };
+      recent: this.#recent?.recent(now),
+      reason: this.#reason,
+    });
   }
 
   /** Continues from a checked export. Attempts in flight are ignored. */
   restore({ state, failures, openMs, leftMs, recent, reason }: CircuitExport, now: number): void {
     this.#wake(now);
-    const before = this.#state;
-    this.#enterState(state);
     this.#failures = failures;
+    if (state === 'open') this.#open(reason, leftMs, now);
+    else this.#become(state, now);
     this.#openMs = openMs;
     this.#reason = reason;
     if (recent !== undefined) this.#recent?.add(recent.requests, recent.failures, now);
-    if (state === 'open') {
-      this.#halfOpenAt = now + leftMs;
-      this.#untold.push({ kind: 'circuitOpened', at: now, openMs: leftMs, failures, reason });
-    } else if (state !== before) {
-      this.#untold.push({
-        kind: state === 'closed' ? 'circuitClosed' : 'circuitHalfOpen',
-        at: now,
-      });
-    }
   }
 
   #count(result: CircuitResult, now: number): void {
@@ -215,7 +206,7 @@ export class CircuitBreaker {
       this.#failures += 1;
       const { consecutiveFailures, openMs } = this.#settings;
       const enough = this.#failures >= consecutiveFailures || this.#isRatioReached(now);
-      if (enough || typeof result === 'object') this.#open(result, openMs, now);
+      if (enough || typeof result === 'object') this.#open(reasonOf(result), openMs, now);
     }
   }
 
@@ -231,37 +222,36 @@ export class CircuitBreaker {
     if (result === 'ok') {
       this.#failures = 0;
       this.#probesOk += 1;
-      if (this.#probesOk >= this.#settings.halfOpenProbes) this.#close(now);
+      if (this.#probesOk < this.#settings.halfOpenProbes) return;
+      this.#become('closed', now);
+      this.#reason = undefined;
     } else if (result !== 'ignored') {
       this.#failures += 1;
       const longestMs = this.#settings.openMs * MAX_OPEN_FACTOR;
-      this.#open(result, Math.min(longestMs, this.#openMs * 2), now);
+      this.#open(reasonOf(result), Math.min(longestMs, this.#openMs * 2), now);
     }
   }
 
-  #open(result: CircuitResult, openMs: number, at: number): void {
-    this.#enterState('open');
+  #open(reason: string | undefined, openMs: number, at: number): void {
+    this.#begin('open');
     this.#openMs = openMs;
     this.#halfOpenAt = at + openMs;
-    const reason = typeof result === 'object' ? result.fatal : undefined;
     this.#reason = reason;
     this.#untold.push({ kind: 'circuitOpened', at, openMs, failures: this.#failures, reason });
   }
 
   #wake(now: number): void {
-    if (now < this.#halfOpenAt) return;
-    const at = this.#halfOpenAt;
-    this.#enterState('half-open');
-    this.#untold.push({ kind: 'circuitHalfOpen', at });
+    if (now >= this.#halfOpenAt) this.#become('half-open', this.#halfOpenAt);
   }
 
-  #close(at: number): void {
-    this.#enterState('closed');
-    this.#reason = undefined;
-    this.#untold.push({ kind: 'circuitClosed', at });
+  #become(state: 'half-open' | 'closed', at: number): void {
+    const kind = state === 'closed' ? 'circuitClosed' : 'circuitHalfOpen';
+    if (state !== this.#state) this.#untold.push({ kind, at });
+    this.#begin(state);
   }
 
-  #enterState(state: CircuitState): void {
+  /** Starts a generation. */
+  #begin(state: CircuitState): void {
     this.#state = state;
     this.#generation += 1;
     this.#recent?.clear();
@@ -280,4 +270,8 @@ export class CircuitBreaker {
     this.#untold = [];
     return facts;
   }
+}
+
+function reasonOf(result: CircuitResult): string | undefined {
+  return typeof result === 'object' ? result.fatal : undefined;
 }

@@ -85,16 +85,6 @@ export class Pace implements Policy<number> {
     };
   }
 
-  /** Doubles the interval, up to the longest. Returns the new one. */
-  slower(): number {
-    return this.interval.slower();
-  }
-
-  /** Halves the interval, down to the configured one. Returns the new one. */
-  faster(): number {
-    return this.interval.faster();
-  }
-
   /** @throws as `configure` does, and changes nothing */
   check(options: PaceOptions): void {
     checkJitter(options);

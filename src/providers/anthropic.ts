@@ -32,6 +32,7 @@ const NOT_INCLUDED = /\bextra usage is required\b/i;
 const REGAINED = /\bregain access on (\d{4}-\d\d-\d\d) at (\d\d:\d\d) UTC\b/;
 
 const NAMED_LIMIT = /\b(requests|input tokens|output tokens|tokens) per minute\b/;
+const CONCURRENT = /\bconcurrent (?:connections|requests)\b/;
 const OLDER_LIMIT = /^(?:\d{3} )?Number of (?:request )?(tokens|requests) has exceeded\b/;
 
 /** The kinds of errors that come inside a stream, without a status. */
@@ -53,12 +54,9 @@ function untilRegained({ texts, answeredAtMs }: ProviderResponse): PartialVerdic
 }
 
 function limitOf(texts: readonly string[]): PartialVerdict {
-  for (const text of texts) {
-    const unit = (NAMED_LIMIT.exec(text) ?? OLDER_LIMIT.exec(text))?.[1];
-    if (unit !== undefined) return { limit: unit.replace(' ', '-') };
-    if (/\bconcurrent (?:connections|requests)\b/.test(text)) return { limit: 'concurrency' };
-  }
-  return {};
+  const unit = matchIn(texts, NAMED_LIMIT)[1] ?? matchIn(texts, OLDER_LIMIT)[1];
+  if (unit !== undefined) return { limit: unit.replace(' ', '-') };
+  return isIn(texts, CONCURRENT) ? { limit: 'concurrency' } : {};
 }
 
 function verdict(answer: ProviderResponse): PartialVerdict | undefined {

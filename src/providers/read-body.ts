@@ -1,4 +1,4 @@
-import type { Clock } from '../util/clock.ts';
+import type { Clock, Timer } from '../util/clock.ts';
 import { LONGEST_JSON } from './error-chain.ts';
 import { discard, read } from './shape.ts';
 
@@ -43,43 +43,6 @@ function cancelQuietly(body: ReadableStream): void {
   body.cancel = (reason) => (body.locked ? cancel(reason) : cancel(reason).catch(() => undefined));
 }
 
-/**
- * Reads a copy of the body of a `Response`, at most 64 KiB and for at most two seconds. Then it
- * cancels the copy: an unread copy would keep in memory everything that is read of the original,
- * and cancelling the original would never end.
- *
- * @param done gets the text, or undefined if it did not arrive whole; never called before this
- * returns
- * @returns a function that discards the response, after which `done` is not called; undefined if
- * there is no text to read
- */
-function readBody(
-  response: unknown,
-  clock: Clock,
-  done: (body: string | undefined) => void,
-): (() => void) | undefined {
-  const body = copyOf(response);
-  if (body === undefined) return undefined;
-  const reader = body.getReader();
-  const drop = () => void reader.cancel().catch(() => undefined);
-  let isOver = false;
-  const end = (text?: string) => {
-    if (isOver) return;
-    isOver = true;
-    timer.cancel();
-    if (text === undefined) drop();
-    done(text);
-  };
-  const timer = clock.setTimer(() => end(), BODY_TIMEOUT_MS);
-  textOf(reader).then(end, () => end());
-  return () => {
-    isOver = true;
-    timer.cancel();
-    drop();
-    discard(response);
-  };
-}
-
 async function textOf(
   reader: ReadableStreamDefaultReader<Uint8Array>,
 ): Promise<string | undefined> {
@@ -95,20 +58,39 @@ async function textOf(
   }
 }
 
-/** The body of a response that is not ok, while it is read. Later notifications wait. */
+/**
+ * The body of a response that is not ok, while a copy of it is read: at most 64 KiB and for at most
+ * two seconds. Then the copy is cancelled: an unread copy would keep in memory everything that is
+ * read of the original, and cancelling the original would never end. Later notifications of the
+ * attempt wait meanwhile.
+ */
 export class PendingBody {
-  /** Discards the response, unread. */
-  readonly stop: () => void;
-  readonly #waiting: (() => void)[];
+  readonly #response: unknown;
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #judge: (body?: string) => boolean;
+  readonly #timer: Timer;
+  readonly #waiting: (() => void)[] = [];
+  #isOver = false;
 
-  /** @param waiting called after the body was read */
-  private constructor(stop: () => void, waiting: (() => void)[]) {
-    this.stop = stop;
-    this.#waiting = waiting;
+  private constructor(
+    response: unknown,
+    copy: ReadableStream<Uint8Array>,
+    clock: Clock,
+    judge: (body?: string) => boolean,
+  ) {
+    this.#response = response;
+    this.#reader = copy.getReader();
+    this.#judge = judge;
+    this.#timer = clock.setTimer(() => this.#end(), BODY_TIMEOUT_MS);
+    textOf(this.#reader).then(
+      (text) => this.#end(text),
+      () => this.#end(),
+    );
   }
 
   /**
-   * @param judge gets the body; returns whether the delayed notifications are still wanted
+   * @param judge gets the body, or undefined if it did not arrive whole; never called before this
+   *   returns. Returns whether the delayed notifications are still wanted
    * @returns undefined if there is no text to read; then `judge` is not called
    */
   static read(
@@ -116,16 +98,37 @@ export class PendingBody {
     clock: Clock,
     judge: (body?: string) => boolean,
   ): PendingBody | undefined {
-    const waiting: (() => void)[] = [];
-    const stop = readBody(response, clock, (body) => {
-      if (!judge(body)) return;
-      for (const tell of waiting) tell();
-    });
-    return stop && new PendingBody(stop, waiting);
+    const copy = copyOf(response);
+    return copy && new PendingBody(response, copy, clock, judge);
   }
 
+  /** @param tell called after the body was read */
   later(tell: () => void): true {
     this.#waiting.push(tell);
     return true;
+  }
+
+  /** Discards the response, unread. */
+  stop(): void {
+    this.#close();
+    this.#drop();
+    discard(this.#response);
+  }
+
+  #end(text?: string): void {
+    if (this.#isOver) return;
+    this.#close();
+    if (text === undefined) this.#drop();
+    if (!this.#judge(text)) return;
+    for (const tell of this.#waiting) tell();
+  }
+
+  #close(): void {
+    this.#isOver = true;
+    this.#timer.cancel();
+  }
+
+  #drop(): void {
+    this.#reader.cancel().catch(() => undefined);
   }
 }

@@ -46,48 +46,34 @@ class HoldIssuer implements LeaseIssuer {
  * because it still holds its slot and bytes.
  */
 export class Admission<C extends Policy = Policy> {
-  private _core: C;
+  /** The policy that is asked for each attempt. */
+  policy: C;
+  /** The cause of the last request's wait. */
+  binding: Policy;
   /** The first policy; most gates have no other. */
   private readonly original: C;
   private readonly clock: Clock;
   private readonly hold: Policy<number> | undefined;
   private readonly holdIssuer: LeaseIssuer;
   private readonly gate: LeaseIssuer;
-  /** The cause of the last request's wait. */
-  private _binding: Policy;
   /** Requests that were sent before and gave back all leases, until they pass again. */
   private readonly anew = new WeakSet<Ticket>();
   /** Refuses all requests that arrive, retries too; undefined if none are refused. */
   private suspension: Refusing | undefined = undefined;
 
   constructor(policy: C, hold: Policy<number> | undefined, clock: Clock, gate: IssuingGate) {
-    this._core = policy;
+    this.policy = policy;
     this.original = policy;
     this.clock = clock;
     this.hold = hold;
     this.gate = gate;
-    this._binding = policy;
+    this.binding = policy;
     this.holdIssuer = new HoldIssuer(hold, clock, gate);
-  }
-
-  /** The policy that is asked for each attempt. */
-  get policy(): C {
-    return this._core;
-  }
-
-  /** Replaces the policy of attempts. */
-  setPolicy(policy: C): void {
-    this._core = policy;
-  }
-
-  /** The cause of the last request's wait. */
-  get binding(): Policy {
-    return this._binding;
   }
 
   /** Whether the cause is a policy whose leases requests hold over their attempts. */
   get isHoldShort(): boolean {
-    return this._binding === this.hold;
+    return this.binding === this.hold;
   }
 
   /** Whether requests hold leases over their attempts. */
@@ -99,7 +85,7 @@ export class Admission<C extends Policy = Policy> {
   isFull(isRetry: boolean): boolean {
     const hold = this.holdOf(isRetry);
     const isHoldFull = hold?.isFull === true;
-    this._binding = isHoldFull ? hold : this.policy;
+    this.binding = isHoldFull ? hold : this.policy;
     return isHoldFull || this.policy.isFull === true;
   }
 
@@ -107,7 +93,7 @@ export class Admission<C extends Policy = Policy> {
   wait(ticket: Ticket, isRetry: boolean, now: number): number {
     const hold = this.holdOf(isRetry);
     const heldMs = hold === undefined ? 0 : hold.wait(ticket, now);
-    this._binding = heldMs === 0 ? this.policy : (hold ?? this.policy);
+    this.binding = heldMs === 0 ? this.policy : (hold ?? this.policy);
     return heldMs === 0 ? this.policy.wait(ticket, now) : heldMs;
   }
 

@@ -276,7 +276,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   setPolicy(policy: C): void {
     this.loop.betweenDecisions(() => {
       this.policy.idle?.();
-      this.admission.setPolicy(policy);
+      this.admission.policy = policy;
     });
   }
 

@@ -101,11 +101,8 @@ class Waiter implements WaitTimeout, Timed {
   }
 
   timedOut(): void {
-    const gate = this.#gate;
-    const ticket = this.#ticket;
-    const owner = this.#owner;
-    const timeouts = this.#timeouts;
-    gate.expel(ticket, owner, timeouts.errorAt(gate.waitKind));
+    const error = this.#timeouts.errorAt(this.#gate.waitKind);
+    this.#gate.expel(this.#ticket, this.#owner, error);
   }
 }
 

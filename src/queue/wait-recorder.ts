@@ -52,12 +52,12 @@ export class WaitRecorder {
 
   /** The named limit that binds a queue, if one does. */
   private limitOf(isRetry: boolean): string | undefined {
-    return (isRetry ? this.retries : this.first).cause?.limit;
+    return this.timelineOf(isRetry).cause?.limit;
   }
 
   /** The present cause of waits. */
   kindOf(isRetry: boolean): GateKind {
-    return (isRetry ? this.retries : this.first).cause?.gate ?? this.kind;
+    return this.timelineOf(isRetry).cause?.gate ?? this.kind;
   }
 
   /** Makes a policy the present cause. @param at the time; NaN if it was not read yet */
@@ -66,7 +66,7 @@ export class WaitRecorder {
     { binding = this.kind, bindingLimit }: Pick<Policy, 'binding' | 'bindingLimit'>,
     at: number,
   ): void {
-    const timeline = isRetry ? this.retries : this.first;
+    const timeline = this.timelineOf(isRetry);
     if (timeline.isBoundBy(binding, bindingLimit)) return;
     timeline.note(binding, bindingLimit, Number.isNaN(at) ? this.clock.now() : at);
   }
@@ -112,7 +112,7 @@ export class WaitRecorder {
   /** Books a request that waits no longer, or did not wait at all. */
   ended(ticket: Ticket, owner: AdmissionCallback, isRetry: boolean, now: number): void {
     const instrumentation = this.instrumentationOf(owner);
-    const timeline = isRetry ? this.retries : this.first;
+    const timeline = this.timelineOf(isRetry);
     const since = ticket.waitsSince;
     let rounds = 1 + ticket.rounds;
     ticket.waitsSince = Number.NaN;
@@ -135,6 +135,10 @@ export class WaitRecorder {
       rounds -= 1;
       this.book(ticket, cause.gate, cause.limit, waitMs, reported, endedMsAgo, instrumentation);
     }
+  }
+
+  private timelineOf(isRetry: boolean): WaitTimeline {
+    return isRetry ? this.retries : this.first;
   }
 
   private book(

@@ -154,17 +154,11 @@ export class AttemptTail {
   #isOver = false;
 
   ended(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    if (this.#attempt !== undefined) this.#attempt.complete();
-    else this.#end = (attempt) => attempt.complete();
+    this.#over((attempt) => attempt.complete());
   }
 
   failed(error: unknown): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    if (this.#attempt !== undefined) this.#attempt.error(error);
-    else this.#end = (attempt) => attempt.error(error);
+    this.#over((attempt) => attempt.error(error));
   }
 
   /**
@@ -174,6 +168,13 @@ export class AttemptTail {
   follow(attempt: Followed): void {
     this.#attempt = attempt;
     this.#end?.(attempt);
+  }
+
+  #over(end: (attempt: Followed) => void): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (this.#attempt === undefined) this.#end = end;
+    else end(this.#attempt);
   }
 }
 

@@ -211,15 +211,13 @@ export class ProviderState {
         : this.rules.largeBackoffMs;
     const askedMs = Math.max(retryAfterMs ?? computedMs, SHORTEST_BACKOFF_MS);
     const waitMs = closedMs ?? Math.min(askedMs, this.rules.maxRetryAfterMs);
-    const policy = this.#policy;
-    const now = this.#clock.now();
-    const openAt = Math.max(policy.until, now);
-    const begun = this.#throttledFrom(now);
-    policy.reject(waitMs, epoch, now, sender);
-    const change = { addedMs: policy.until - openAt };
     const source = retryAfterMs === undefined ? 'computed' : 'retry_after';
-    this.users.tell((instrumentation) => instrumentation.backoff?.(waitMs, source, change));
-    this.#modeChanged(begun);
+    this.#throttle((policy, now) => {
+      const openAt = Math.max(policy.until, now);
+      policy.reject(waitMs, epoch, now, sender);
+      const change = { addedMs: policy.until - openAt };
+      this.users.tell((instrumentation) => instrumentation.backoff?.(waitMs, source, change));
+    });
   }
 
   /**
@@ -232,11 +230,7 @@ export class ProviderState {
 
   /** An adaptive rate was asked to slow down: throttled mode begins, and the gate stays open. */
   slowDown(): void {
-    const policy = this.#policy;
-    const now = this.#clock.now();
-    const begun = this.#throttledFrom(now);
-    policy.throttle(now);
-    this.#modeChanged(begun);
+    this.#throttle((policy, now) => policy.throttle(now));
   }
 
   /**
@@ -244,12 +238,11 @@ export class ProviderState {
    * the present closure, and throttled mode lasts for `throttledMs`.
    */
   heard(closedMs: number, throttledMs: number): void {
-    const policy = this.#policy;
-    const now = this.#clock.now();
-    const begun = this.#throttledFrom(now);
-    if (now + closedMs > Math.max(policy.until, now)) policy.reject(closedMs, policy.epoch, now);
-    policy.throttledUntil = Math.max(policy.throttledUntil, now + throttledMs);
-    if (now < policy.throttledUntil) this.#modeChanged(begun);
+    if (closedMs === 0 && throttledMs === 0) return;
+    this.#throttle((policy, now) => {
+      if (now + closedMs > Math.max(policy.until, now)) policy.reject(closedMs, policy.epoch, now);
+      policy.throttledUntil = Math.max(policy.throttledUntil, now + throttledMs);
+    });
   }
 
   /** Records whether a sender finds that the provider rejects everything. */
@@ -261,9 +254,12 @@ export class ProviderState {
     if (this.#outages.size !== size) this.#modeChanged(size === 0 ? 'outage' : undefined);
   }
 
-  /** Throttled mode if a rejection at this time begins it; undefined if it is on already. */
-  #throttledFrom(now: number): Mode | undefined {
-    return now >= this.#policy.throttledUntil ? 'throttled' : undefined;
+  /** @param change begins throttled mode, or extends it */
+  #throttle(change: (policy: Backoff, now: number) => void): void {
+    const now = this.#clock.now();
+    const begun = now >= this.#policy.throttledUntil ? 'throttled' : undefined;
+    change(this.#policy, now);
+    this.#modeChanged(begun);
   }
 
   /** @param begun the mode that has just begun, if one has */

@@ -15,7 +15,14 @@ interface SuspendableGate {
   clear(error: Error): void;
 }
 
-type Hear = (verdict: Verdict) => void;
+/** A sender to the provider. */
+interface Member {
+  readonly gate: SuspendableGate;
+  /** Receives the events of policies, beside the instrumentations. */
+  readonly emit: Emit | undefined;
+  /** Receives the answers that others report of the provider. */
+  readonly hear: ((verdict: Verdict) => void) | undefined;
+}
 
 /** Sums of times are not exact: this much may be left after the time that an error names. */
 const ROUNDING_MS = 1e-6;
@@ -58,11 +65,7 @@ class Registrations<T> {
  */
 export class ProviderUsers implements Refusing {
   readonly #clock: Clock;
-  readonly #gates = new Set<SuspendableGate>();
-  /** Receive the events of policies, beside the instrumentations. */
-  readonly #emits = new Set<Emit>();
-  /** Receive the answers that others report of the provider. */
-  readonly #hears = new Set<Hear>();
+  readonly #members = new Set<Member>();
   readonly #watched = new Registrations<Instrumentation>();
   readonly #shown: Registrations<Instrumentation>;
   #until = Number.NEGATIVE_INFINITY;
@@ -77,27 +80,17 @@ export class ProviderUsers implements Refusing {
     this.#shown = new Registrations((part) => part.opened?.(snapshot));
   }
 
-  /**
-   * A gate sends to this provider.
-   * @param emit receives the events of policies
-   * @param hear receives the answers that others report
-   * @returns ends that
-   */
-  join(gate: SuspendableGate, emit: Emit = () => {}, hear: Hear = () => {}): () => void {
-    this.#gates.add(gate);
+  /** A gate sends to this provider. @returns ends that */
+  join(gate: SuspendableGate, emit?: Member['emit'], hear?: Member['hear']): () => void {
+    const member = { gate, emit, hear };
+    this.#members.add(member);
     if (this.#errorOf !== undefined) gate.suspend(this);
-    this.#emits.add(emit);
-    this.#hears.add(hear);
-    return () => {
-      this.#gates.delete(gate);
-      this.#emits.delete(emit);
-      this.#hears.delete(hear);
-    };
+    return () => this.#members.delete(member);
   }
 
   /** Another sender received this answer: adaptive policies here learn from it. */
   hear(verdict: Verdict): void {
-    for (const hear of [...this.#hears]) hear(verdict);
+    for (const { hear } of [...this.#members]) hear?.(verdict);
   }
 
   /** Reports to this instrumentation until all its registrations end. @returns ends this one */
@@ -115,7 +108,7 @@ export class ProviderUsers implements Refusing {
 
   emit(event: PolicyEvent): void {
     this.tell((instrumentation) => instrumentation.changed?.(event));
-    for (const emit of [...this.#emits]) emit(event);
+    for (const { emit } of [...this.#members]) emit?.(event);
   }
 
   /** Calls a hook of each instrumentation. */
@@ -126,7 +119,7 @@ export class ProviderUsers implements Refusing {
   /** The number of waiting requests at all gates. */
   get waiting(): number {
     let waiting = 0;
-    for (const gate of this.#gates) waiting += gate.waiting;
+    for (const { gate } of this.#members) waiting += gate.waiting;
     return waiting;
   }
 
@@ -134,7 +127,7 @@ export class ProviderUsers implements Refusing {
   suspend(untilAt: number, errorOf: (leftMs: number) => Error): void {
     this.#until = untilAt;
     this.#errorOf = errorOf;
-    for (const gate of this.#gates) gate.suspend(this);
+    for (const { gate } of this.#members) gate.suspend(this);
     this.clear(errorOf(untilAt - this.#clock.now()));
   }
 
@@ -148,9 +141,9 @@ export class ProviderUsers implements Refusing {
 
   /** Fails all waiting requests, after the request whose answer decided it. */
   clear(error: Error): void {
-    const gates = [...this.#gates];
+    const members = [...this.#members];
     queueMicrotask(() => {
-      for (const gate of gates) gate.clear(error);
+      for (const { gate } of members) gate.clear(error);
     });
   }
 }

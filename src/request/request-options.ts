@@ -1,7 +1,6 @@
-import { EstimatorError } from '../model/errors.ts';
 import type { Amounts } from '../model/ticket.ts';
 import { checkAmount, checkFunctions, checkInteger, show } from '../util/check.ts';
-import type { Estimator } from './size.ts';
+import { type Estimator, resultOf } from './size.ts';
 
 /** Options of a stream's requests. */
 export interface RequestOptions<T> {
@@ -37,8 +36,8 @@ export function checkRequestOptions<T>(options: NamedRequestOptions<T>): void {
 }
 
 /** @throws RangeError or TypeError; only the gate knows whether it has this number of slots */
-export function checkWeight(weight: number): void {
-  checkInteger('weight', weight, 1);
+export function checkWeight(weight: number): number {
+  return checkInteger('weight', weight, 1);
 }
 
 /** The weight of a value. @throws EstimatorError */
@@ -47,30 +46,15 @@ export function weightOf<T>(weight: (value: T) => number, value: T): number {
 }
 
 /** @throws RangeError or TypeError */
-export function checkPriority(priority: number): void {
-  checkInteger('priority', priority, Number.MIN_SAFE_INTEGER);
+export function checkPriority(priority: number): number {
+  return checkInteger('priority', priority, Number.MIN_SAFE_INTEGER);
 }
 
 /** @throws RangeError or TypeError. Unknown limits are found at the gate */
-export function checkCosts(costs: Amounts): void {
+export function checkCosts(costs: Amounts): Amounts {
   if (typeof costs !== 'object' || costs === null) {
     throw new TypeError(`\`costs\` must be an object of numbers, got ${show(costs)}`);
   }
   for (const [name, amount] of Object.entries(costs)) checkAmount(`costs.${name}`, amount);
-}
-
-/** The checked result of a user's function. @throws EstimatorError */
-export function resultOf<T, V>(
-  say: (value: T) => V,
-  value: T,
-  name: string,
-  check?: (given: V) => void,
-): V {
-  try {
-    const given = say(value);
-    check?.(given);
-    return given;
-  } catch (error) {
-    throw new EstimatorError(say.name || name, error);
-  }
+  return costs;
 }

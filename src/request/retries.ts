@@ -58,18 +58,13 @@ export class Retries {
       if (!isOut) this.#unreached += 1;
     } else if (verdict.kind === 'overloaded') this.#overloads += 1;
     else if (verdict.kind !== 'throttled' && !isWaitedOut) this.#failures += 1;
-    const elapsedMs = clock.now() - arrivedAt;
-    const failures = this.#failures;
-    const overloads = this.#overloads;
-    const unreached = this.#unreached;
-    const unconnected = this.#unconnected;
     const past = {
-      attempts: attempts - unconnected,
-      failures,
-      overloads,
-      unreached,
+      attempts: attempts - this.#unconnected,
+      failures: this.#failures,
+      overloads: this.#overloads,
+      unreached: this.#unreached,
       isOut,
-      elapsedMs,
+      elapsedMs: clock.now() - arrivedAt,
     };
     return retry.delay(isWaitedOut ? THROTTLED : verdict, past, random);
   }

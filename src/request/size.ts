@@ -8,24 +8,40 @@ export type Size = number | { readonly bytes: number; readonly tokens?: number }
 /** Returns the size of a value. A negative, NaN or infinite size, or a throw, fails the request. */
 export type Estimator<T> = (value: T) => Size;
 
-/** Checks the result of an estimator. @throws EstimatorError */
-export function sizeOf<T>(
+/** The result of a user's function, as `read` returns it. @throws EstimatorError */
+export function resultOf<T, V, R>(
+  say: (value: T) => V,
   value: T,
-  estimate: Estimator<T>,
-): { bytes: number; tokens: number | undefined } {
+  name: string,
+  read: (given: V) => R,
+): R {
   try {
-    const size = estimate(value);
-    if (size instanceof Promise) throw new TypeError('it must not return a promise');
-    if (typeof size !== 'object' || size === null) {
-      return { bytes: checkAmount('bytes', size), tokens: undefined };
-    }
-    return {
-      bytes: checkAmount('bytes', size.bytes),
-      tokens: size.tokens === undefined ? undefined : checkAmount('tokens', size.tokens),
-    };
+    return read(say(value));
   } catch (error) {
-    throw new EstimatorError(estimate.name || 'estimate', error);
+    throw new EstimatorError(say.name || name, error);
   }
+}
+
+interface SizeOfRequest {
+  readonly bytes: number;
+  readonly tokens: number | undefined;
+}
+
+/** The size that an estimator returns. @throws EstimatorError */
+export function sizeOf<T>(value: T, estimate: Estimator<T>): SizeOfRequest {
+  return resultOf(estimate, value, 'estimate', readSize);
+}
+
+function readSize(size: Size): SizeOfRequest {
+  if (size instanceof Promise) throw new TypeError('it must not return a promise');
+  if (typeof size !== 'object' || size === null) {
+    return { bytes: checkAmount('bytes', size), tokens: undefined };
+  }
+  const { bytes, tokens } = size;
+  return {
+    bytes: checkAmount('bytes', bytes),
+    tokens: tokens === undefined ? undefined : checkAmount('tokens', tokens),
+  };
 }
 
 /** @throws TypeError for a value that is no function */

@@ -13,11 +13,10 @@ import {
   checkPriority,
   type NamedRequestOptions,
   type RequestOptions,
-  resultOf,
   weightOf,
 } from './request-options.ts';
 import type { ResultOptions } from './send-options.ts';
-import { type Estimator, sizeOf } from './size.ts';
+import { type Estimator, resultOf, sizeOf } from './size.ts';
 
 /** The input of a gate: a ticket, or a value that becomes one. */
 export type RequestInput<T> = T | Sized<T> | Ticket<T>;
@@ -178,7 +177,8 @@ export class TicketFactory<T> implements TicketOwner {
   ticketOf(arrival: T | Sized<T>, arrivedAt: number, index?: number, isLate = false): Ticket<T> {
     const { id } = this;
     try {
-      const name = id && resultOf(id, isSized(arrival) ? arrival.value : arrival, 'id');
+      const name =
+        id && resultOf(id, isSized(arrival) ? arrival.value : arrival, 'id', (given) => given);
       const ticket = this.newTicket(arrival, arrivedAt, index, isLate);
       if (name !== undefined) this.named?.add(ticket, name);
       return ticket;
@@ -209,15 +209,11 @@ export class TicketFactory<T> implements TicketOwner {
             priority: priority && resultOf(priority, value, 'priority', checkPriority),
             weight: weight && weightOf(weight, value),
           };
-    if (isSized(arrival)) {
-      const { bytes, tokens } = arrival;
-      return this.ticket<T>(value, bytes, tokens, arrivedAt, given, index, false, isLate);
-    }
-    if (estimate === estimateBytes) {
-      const bytes = estimateBytes(value);
-      return this.ticket<T>(value, bytes, undefined, arrivedAt, given, index, false, isLate);
-    }
-    const { bytes, tokens } = sizeOf(value, estimate);
+    let bytes: number;
+    let tokens: number | undefined;
+    if (isSized(arrival)) ({ bytes, tokens } = arrival);
+    else if (estimate === estimateBytes) bytes = estimateBytes(value);
+    else ({ bytes, tokens } = sizeOf(value, estimate));
     return this.ticket<T>(value, bytes, tokens, arrivedAt, given, index, false, isLate);
   }
 }

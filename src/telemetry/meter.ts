@@ -42,29 +42,21 @@ export interface Metric {
   readonly buckets?: readonly number[];
 }
 
-type AttributeNames = readonly string[];
-
-export function counter(name: string, unit: string, attributes: AttributeNames, meaning: string) {
-  return { name, instrument: 'counter', unit, attributes, meaning } as const;
+/** @returns a function that defines a metric with this instrument */
+function definerOf<I extends Instrument>(instrument: I) {
+  return (
+    name: string,
+    unit: string,
+    attributes: readonly string[],
+    meaning: string,
+    buckets?: readonly number[],
+  ) => ({ name, instrument, unit, attributes, meaning, buckets });
 }
 
-export function upDown(name: string, unit: string, attributes: AttributeNames, meaning: string) {
-  return { name, instrument: 'updowncounter', unit, attributes, meaning } as const;
-}
-
-export function gauge(name: string, unit: string, attributes: AttributeNames, meaning: string) {
-  return { name, instrument: 'gauge', unit, attributes, meaning } as const;
-}
-
-export function histogram(
-  name: string,
-  unit: string,
-  attributes: AttributeNames,
-  meaning: string,
-  buckets: readonly number[],
-) {
-  return { name, instrument: 'histogram', unit, attributes, meaning, buckets } as const;
-}
+export const counter = definerOf('counter');
+export const upDown = definerOf('updowncounter');
+export const gauge = definerOf('gauge');
+export const histogram = definerOf('histogram');
 
 /** Records values of single requests in one series of a histogram. */
 export interface Recorder {

@@ -78,9 +78,9 @@ describe('pace', () => {
   it('changes the pause that is running when the interval changes', () => {
     const pace = new Pace({ intervalMs: 100, jitter: 0 }, middle);
     pace.take(DEMAND, 0);
-    expect(pace.slower()).toBe(200);
+    expect(pace.interval.slower()).toBe(200);
     expect(pace.wait(DEMAND, 50)).toBe(150);
-    expect(pace.faster()).toBe(100);
+    expect(pace.interval.faster()).toBe(100);
     expect(pace.wait(DEMAND, 50)).toBe(50);
   });
 
@@ -132,7 +132,7 @@ describe('pace', () => {
           let last: number | undefined;
           for (const step of script) {
             if (step.kind !== 'ask') {
-              pace[step.kind]();
+              pace.interval[step.kind]();
               continue;
             }
             now += step.afterMs;

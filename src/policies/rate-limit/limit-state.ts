@@ -30,6 +30,26 @@ export interface LimitState {
   resize(size: LimitSize, now: number): void;
 }
 
+/** A limit that time refills. */
+export abstract class RefilledLimit implements LimitState {
+  protected size: LimitSize;
+
+  constructor(size: LimitSize) {
+    this.size = size;
+  }
+
+  available(now: number): number {
+    return Math.max(0, this.size.maxCost - this.used(now));
+  }
+
+  abstract used(now: number): number;
+  abstract readyAt(cost: number, now: number): number;
+  abstract emptyAt(now: number): number;
+  abstract charge(amount: number, now: number): number;
+  abstract giveBack(amount: number, mark: number, now: number): void;
+  abstract resize(size: LimitSize, now: number): void;
+}
+
 /** The next floating-point number above. */
 function next(value: number): number {
   return value + Math.abs(value) * 0.75 * Number.EPSILON;

@@ -1,4 +1,4 @@
-import { endOf, type LimitSize, type LimitState } from './limit-state.ts';
+import { endOf, type LimitSize, type LimitState, RefilledLimit } from './limit-state.ts';
 
 /** The id of all charges: these limits do not distinguish charges. */
 const MARK = 0;
@@ -66,33 +66,22 @@ export class Quota implements LimitState {
  * It keeps the amount drawn since it was last full, and the time of that: sums of integers, so that
  * rounding errors never accumulate.
  */
-export class TokenBucket implements LimitState {
-  #limit: number;
-  #windowMs: number;
-  #burst: number;
+export class TokenBucket extends RefilledLimit {
   #drawn = 0;
   #fullAt = Number.NEGATIVE_INFINITY;
 
-  constructor(size: LimitSize) {
-    this.#limit = size.limit;
-    this.#windowMs = size.windowMs;
-    this.#burst = size.maxCost;
-  }
-
   used(now: number): number {
     this.#refill(now);
-    return Math.max(0, this.#drawn - ((now - this.#fullAt) * this.#limit) / this.#windowMs);
-  }
-
-  available(now: number): number {
-    return Math.max(0, this.#burst - this.used(now));
+    const { limit, windowMs } = this.size;
+    return Math.max(0, this.#drawn - ((now - this.#fullAt) * limit) / windowMs);
   }
 
   readyAt(cost: number, now: number): number {
     this.#refill(now);
-    const excess = this.#drawn + cost - this.#burst;
+    const { maxCost } = this.size;
+    const excess = this.#drawn + cost - maxCost;
     if (excess <= 0) return now;
-    return cost > this.#burst ? Number.POSITIVE_INFINITY : this.#refilledAt(excess);
+    return cost > maxCost ? Number.POSITIVE_INFINITY : this.#refilledAt(excess);
   }
 
   emptyAt(now: number): number {
@@ -114,9 +103,7 @@ export class TokenBucket implements LimitState {
   resize(size: LimitSize, now: number): void {
     this.#drawn = this.used(now);
     this.#fullAt = now;
-    this.#limit = size.limit;
-    this.#windowMs = size.windowMs;
-    this.#burst = size.maxCost;
+    this.size = size;
   }
 
   #refill(now: number): void {
@@ -127,6 +114,6 @@ export class TokenBucket implements LimitState {
 
   /** The time at which this part of the drawn amount has been refilled. */
   #refilledAt(amount: number): number {
-    return endOf(this.#fullAt, (amount * this.#windowMs) / this.#limit);
+    return endOf(this.#fullAt, (amount * this.size.windowMs) / this.size.limit);
   }
 }

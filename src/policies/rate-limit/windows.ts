@@ -1,5 +1,5 @@
 import { ChargeLog } from './charge-log.ts';
-import { endOf, type LimitSize, type LimitState } from './limit-state.ts';
+import { endOf, type LimitSize, RefilledLimit } from './limit-state.ts';
 
 /**
  * A count that begins with a charge and ends `windowMs` later, with its debt; the next window
@@ -7,31 +7,20 @@ import { endOf, type LimitSize, type LimitState } from './limit-state.ts';
  * `windowMs` on a clock that counts from the start of the process would be no closer to them. A
  * window that begins with its first charge is at least never cut short after an idle time.
  */
-export class FixedWindow implements LimitState {
-  #limit: number;
-  #windowMs: number;
+export class FixedWindow extends RefilledLimit {
   #usedUp = 0;
   #startedAt = 0;
   /** How many windows have begun. A window begins with its first charge. */
   #windows = 0;
-
-  constructor(size: LimitSize) {
-    this.#limit = size.limit;
-    this.#windowMs = size.windowMs;
-  }
 
   used(now: number): number {
     if (this.#usedUp > 0 && now >= this.#endsAt()) this.#usedUp = 0;
     return this.#usedUp;
   }
 
-  available(now: number): number {
-    return Math.max(0, this.#limit - this.used(now));
-  }
-
   readyAt(cost: number, now: number): number {
-    if (this.used(now) + cost <= this.#limit) return now;
-    return cost > this.#limit ? Number.POSITIVE_INFINITY : this.#endsAt();
+    if (this.used(now) + cost <= this.size.limit) return now;
+    return cost > this.size.limit ? Number.POSITIVE_INFINITY : this.#endsAt();
   }
 
   emptyAt(now: number): number {
@@ -54,12 +43,11 @@ export class FixedWindow implements LimitState {
 
   resize(size: LimitSize, now: number): void {
     this.used(now);
-    this.#limit = size.limit;
-    this.#windowMs = size.windowMs;
+    this.size = size;
   }
 
   #endsAt(): number {
-    return endOf(this.#startedAt, this.#windowMs);
+    return endOf(this.#startedAt, this.size.windowMs);
   }
 }
 
@@ -67,44 +55,34 @@ export class FixedWindow implements LimitState {
  * A log of the charges of the last `windowMs`: no interval `(t, t + windowMs]` holds more than the
  * limit. A charge counts for exactly `windowMs`.
  */
-export class SlidingWindow implements LimitState {
+export class SlidingWindow extends RefilledLimit {
   readonly #log = new ChargeLog();
-  #limit: number;
-  #windowMs: number;
   /** When the oldest charge leaves the window. */
   #leavesAt = Number.POSITIVE_INFINITY;
-
-  constructor(size: LimitSize) {
-    this.#limit = size.limit;
-    this.#windowMs = size.windowMs;
-  }
 
   used(now: number): number {
     this.#leave(now);
     return this.#log.total;
   }
 
-  available(now: number): number {
-    return Math.max(0, this.#limit - this.used(now));
-  }
-
   readyAt(cost: number, now: number): number {
     const used = this.used(now);
-    const excess = used + cost - this.#limit;
+    const excess = used + cost - this.size.limit;
     if (excess <= 0) return now;
     if (excess > used) return Number.POSITIVE_INFINITY;
-    return endOf(this.#log.timeOf(excess), this.#windowMs);
+    return endOf(this.#log.timeOf(excess), this.size.windowMs);
   }
 
   emptyAt(now: number): number {
-    return this.used(now) === 0 ? now : endOf(this.#log.newest, this.#windowMs);
+    return this.used(now) === 0 ? now : endOf(this.#log.newest, this.size.windowMs);
   }
 
   charge(amount: number, now: number): number {
     this.#leave(now);
     const entry = this.#log.add(amount, now);
     // Earlier charges leave earlier.
-    if (this.#leavesAt === Number.POSITIVE_INFINITY) this.#leavesAt = endOf(now, this.#windowMs);
+    if (this.#leavesAt === Number.POSITIVE_INFINITY)
+      this.#leavesAt = endOf(now, this.size.windowMs);
     return entry;
   }
 
@@ -117,8 +95,7 @@ export class SlidingWindow implements LimitState {
   /** A charge that has left a shorter window does not return into a longer one. */
   resize(size: LimitSize, now: number): void {
     this.#leave(now);
-    this.#limit = size.limit;
-    this.#windowMs = size.windowMs;
+    this.size = size;
     this.#leavesAt = this.#oldestLeavesAt();
   }
 
@@ -134,6 +111,6 @@ export class SlidingWindow implements LimitState {
   #oldestLeavesAt(): number {
     return this.#log.length === 0
       ? Number.POSITIVE_INFINITY
-      : endOf(this.#log.oldest, this.#windowMs);
+      : endOf(this.#log.oldest, this.size.windowMs);
   }
 }
