@@ -4,7 +4,6 @@ import type { GaugeSnapshot } from '../model/gauge.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
 import { isSized, type Sized } from '../model/sized.ts';
-import { UnknownLimitError } from '../policies/rate-limit/rate-limit.ts';
 import { resolveCommonOptions } from '../request/gate-options.ts';
 import { type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
@@ -16,7 +15,7 @@ import {
   type ProjectOutput,
 } from '../request/send-options.ts';
 import { resultOf } from '../request/size.ts';
-import { checkFunction, checkKeys, checkNumber, checkOwner, show } from '../util/check.ts';
+import { checkFunction, checkKeys, checkOwner, show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 import type { AcquireOptions } from './acquire-options.ts';
 import type { Task } from './calls.ts';
@@ -32,6 +31,7 @@ import type { Limiter } from './limiter.ts';
 import { checkThrottle, type LimiterThrottleOptions } from './limiter-options.ts';
 import { DEFAULT_GROUP_READ_AHEAD, type GroupMapOptions, type MapTask, mapThrough } from './map.ts';
 import type { CountedBefore } from './request-counters.ts';
+import { addToQuota } from './set-limits.ts';
 import { SharedLimits } from './shared-limits.ts';
 import type { GroupSnapshot } from './snapshot.ts';
 
@@ -225,10 +225,8 @@ export class LimiterGroup<T> {
    * @throws as that does
    */
   add(limit: string, amount: number): void {
-    const added = checkNumber('amount', amount, 0);
-    if (this.#shared?.policies.rateLimit === undefined) throw new UnknownLimitError(limit, []);
-    this.#shared.policies.rateLimit.add(limit, added);
-    this.#shared.policy.drain();
+    addToQuota(this.#shared?.policies.rateLimit, limit, amount, this.#clock.now());
+    this.#shared?.policy.drain();
   }
 
   /** The state of the shared limits, and of the limiter of each present key. */

@@ -2,14 +2,13 @@ import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
 import type { LimiterEvent } from '../model/limiter-event.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
-import { UnknownLimitError } from '../policies/rate-limit/rate-limit.ts';
 import type { FeedbackSubject } from '../request/feedback-subject.ts';
 import { type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
 import { checkPriority } from '../request/request-options.ts';
 import { PipelineSubscriber } from '../request/result-subscriber.ts';
 import type { Emitted, Project, ProjectOutput } from '../request/send-options.ts';
-import { checkFunction, checkNumber, checkOwner } from '../util/check.ts';
+import { checkFunction, checkOwner } from '../util/check.ts';
 import { type AcquireOptions, checkAcquireOptions } from './acquire-options.ts';
 import { Calls, type Task } from './calls.ts';
 import { Circuit } from './circuit.ts';
@@ -28,6 +27,7 @@ import { type GroupSide, LimiterRuntime } from './limiter-runtime.ts';
 import { type MapOptions, type MapTask, mapThrough } from './map.ts';
 import { OutsideRequests, type RecordedSuccess } from './outside-requests.ts';
 import type { LimiterProgress } from './request-counters.ts';
+import { addToQuota } from './set-limits.ts';
 import type { LimiterSnapshot, LimiterState } from './snapshot.ts';
 
 /**
@@ -311,10 +311,8 @@ export class Limiter {
    *   UnknownLimitError
    */
   add(limit: string, amount: number): void {
-    const added = checkNumber('amount', amount, 0);
-    const { rateLimit } = this.#runtime.gate.policies;
-    if (rateLimit === undefined) throw new UnknownLimitError(limit, []);
-    rateLimit.add(limit, added);
+    const { gate, clock } = this.#runtime;
+    addToQuota(gate.policies.rateLimit, limit, amount, clock.now());
     this.#runtime.configured();
   }
 

@@ -6,13 +6,13 @@ import type { Policy, PolicyDefinition, RequestCost } from './policy.ts';
 /** The wait after a 429 that names none, for a request of up to {@link LARGE_REQUEST_BYTES}. */
 export const DEFAULT_BACKOFF_MS = 1_000;
 /** The same for a larger request. */
-export const DEFAULT_LARGE_BACKOFF_MS = 5_000;
+const DEFAULT_LARGE_BACKOFF_MS = 5_000;
 /** The largest size that counts as small: 128 KiB, inclusive. */
 export const LARGE_REQUEST_BYTES = 128 * 1024;
 /** The longest wait that is waited out without a decision: 10 minutes. */
 export const DEFAULT_MAX_RETRY_AFTER_MS = 600_000;
 /** How long throttled mode lasts after the backoff. */
-export const DEFAULT_THROTTLED_FOR_MS = 10_000;
+const DEFAULT_THROTTLED_FOR_MS = 10_000;
 
 /** Options of the backoff after a 429. */
 export interface BackoffConfig {
@@ -100,6 +100,17 @@ const PROVIDER_FIELDS = {
     ),
   ),
 } satisfies Record<Exclude<keyof BackoffOption, 'backoff'>, Option>;
+
+/** The defaults of the options of a `FeedbackSubject`. */
+export const BACKOFF_DEFAULTS = {
+  backoffMs: DEFAULT_BACKOFF_MS,
+  largeBackoffMs: DEFAULT_LARGE_BACKOFF_MS,
+  throttledForMs: DEFAULT_THROTTLED_FOR_MS,
+  reopen: 'probe',
+  maxRetryAfterMs: DEFAULT_MAX_RETRY_AFTER_MS,
+  onLongWait: 'fail',
+  outageMs: DEFAULT_OUTAGE_MS,
+} as const;
 
 /** The options of a `FeedbackSubject`, which has the backoff's options and others at one level. */
 export const FEEDBACK_OPTIONS = { ...FIELDS, ...PROVIDER_FIELDS };

@@ -162,12 +162,6 @@ export class RateLimitPolicy implements Policy<Reservation> {
     this.#costs.reset();
   }
 
-  /** As `RateLimits.add`. @throws as that does */
-  add(name: string, amount: number): void {
-    this.limits.add(name, amount);
-    this.#costs.forget();
-  }
-
   snapshot(now: number): Readonly<Record<string, RateLimitUsage>> {
     return this.limits.usage(now);
   }

@@ -56,7 +56,8 @@ export function verdictByWord(
   known: Words,
   { words }: Pick<ProviderResponse, 'words'>,
 ): PartialVerdict | undefined {
-  return Object.entries(known).find(([word]) => words.has(word))?.[1];
+  for (const word in known) if (words.has(word)) return known[word];
+  return undefined;
 }
 
 /**

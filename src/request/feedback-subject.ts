@@ -2,21 +2,14 @@ import { Observable, Subject } from 'rxjs';
 import type { Feedback, Mode, ReportedLimit } from '../model/feedback.ts';
 import { checkInstrumentation, contain, type Instrumentation } from '../model/instrumentation.ts';
 import { Backoff, type OnLongWait, type Reopen } from '../policies/backoff.ts';
-import {
-  BackoffPart,
-  DEFAULT_BACKOFF_MS,
-  DEFAULT_LARGE_BACKOFF_MS,
-  DEFAULT_MAX_RETRY_AFTER_MS,
-  DEFAULT_THROTTLED_FOR_MS,
-  FEEDBACK_OPTIONS,
-} from '../policies/backoff-policy.ts';
+import { BACKOFF_DEFAULTS, BackoffPart, FEEDBACK_OPTIONS } from '../policies/backoff-policy.ts';
 import { checkOptions } from '../policies/option.ts';
-import { DEFAULT_OUTAGE_MS } from '../policies/outage.ts';
 import type { Policy } from '../policies/policy.ts';
 import { verdictOf } from '../providers/classify.ts';
 import { Gate } from '../queue/gate.ts';
 import { checkKeys } from '../util/check.ts';
 import { type Clock, checkClock, systemClock, type Timer } from '../util/clock.ts';
+import { withoutUndefined } from '../util/without-undefined.ts';
 import { ProviderState, type Sender } from './provider-state.ts';
 
 /** Options of a `FeedbackSubject`: how a 429 closes the gate, and when it opens again. */
@@ -85,22 +78,14 @@ export class FeedbackSubject extends Subject<Feedback> {
     checkClock(options.clock);
     checkInstrumentation(options.instrumentation);
     checkOptions(FEEDBACK_OPTIONS, options);
-    const { reopen = 'probe', throttledForMs = DEFAULT_THROTTLED_FOR_MS } = options;
-    const { backoffMs = DEFAULT_BACKOFF_MS, largeBackoffMs = DEFAULT_LARGE_BACKOFF_MS } = options;
-    const { maxRetryAfterMs = DEFAULT_MAX_RETRY_AFTER_MS } = options;
-    const { onLongWait = 'fail', outageMs = DEFAULT_OUTAGE_MS } = options;
+    const rules = { ...BACKOFF_DEFAULTS, ...withoutUndefined(options) };
     this.clock = options.clock ?? systemClock;
-    this.maxRetryAfterMs = maxRetryAfterMs;
+    this.maxRetryAfterMs = rules.maxRetryAfterMs;
     const instrumentation = contain(options.instrumentation);
-    const policy = new Backoff(reopen, throttledForMs, outageMs);
+    const policy = new Backoff(rules.reopen, rules.throttledForMs, rules.outageMs);
     policy.onProbeBack = () => this.#drain();
     this.#gate = new Gate('backoff', policy, this.clock, instrumentation, { isShared: true });
-    this.#provider = new ProviderState(
-      { backoffMs, largeBackoffMs, maxRetryAfterMs, onLongWait, outageMs },
-      this.#gate,
-      this.clock,
-      () => this.#looks.next(),
-    );
+    this.#provider = new ProviderState(rules, this.#gate, this.clock, () => this.#looks.next());
     this.#provider.users.watch(instrumentation);
     this.mode$ = this.#watchMode();
   }
@@ -149,10 +134,8 @@ export class FeedbackSubject extends Subject<Feedback> {
   }
 
   /** @internal changes the rules from the next rejection on */
-  setBackoff({
-    reopen = 'probe',
-    throttledForMs = DEFAULT_THROTTLED_FOR_MS,
-  }: Pick<BackoffOptions, 'reopen' | 'throttledForMs'>): void {
+  setBackoff(options: Pick<BackoffOptions, 'reopen' | 'throttledForMs'>): void {
+    const { reopen, throttledForMs } = { ...BACKOFF_DEFAULTS, ...withoutUndefined(options) };
     this.gate.policy.configure(reopen, throttledForMs);
   }
 

@@ -101,25 +101,30 @@ function measureObject(value: object): number {
 }
 
 function objectBytes(value: object): number {
-  const binary = binaryBytes(value);
-  if (binary !== undefined) return binary;
-  switch (kindOf(value)) {
-    case 'chat':
-      return chatBytes(value, 'all');
-    case 'message':
-      return messageBytes(value, 'all');
-    case 'model-input':
-      return estimateModelInputBytes(value);
-    case 'datum':
-      return estimateDatumBytes(value);
-    case 'chunk':
-      return estimateChunkBytes(value);
-    case 'tensor':
-      return tensorBytes(value);
-    case 'other':
-      return jsonBytes(value);
-  }
+  return binaryBytes(value) ?? MEASURES[kindOf(value)].bytes(value);
 }
+
+/** How values of one kind are measured. */
+interface Measures {
+  readonly bytes: (value: object) => number;
+  /** The tokens of encoded text. Default: they are estimated. */
+  readonly tokens?: (value: object) => number;
+  /** The bytes of text, from which the tokens are estimated. Default: all bytes. */
+  readonly text?: (value: object) => number;
+}
+
+const MEASURES: Readonly<Record<Kind, Measures>> = {
+  chat: { bytes: (body) => chatBytes(body, 'all'), text: (body) => chatBytes(body, 'text') },
+  message: {
+    bytes: (message) => messageBytes(message, 'all'),
+    text: (message) => messageBytes(message, 'text'),
+  },
+  'model-input': { bytes: estimateModelInputBytes, tokens: modelInputTokens },
+  datum: { bytes: estimateDatumBytes, tokens: (datum) => modelInputTokens(modelInputOf(datum)) },
+  chunk: { bytes: estimateChunkBytes, tokens: chunkTokens },
+  tensor: { bytes: tensorBytes, tokens: () => 0 },
+  other: { bytes: jsonBytes },
+};
 
 /**
  * The tokens that a request is charged for, by the shape of the value; a whole number >= 0 for
@@ -149,8 +154,8 @@ function tokensOfText(bytes: number): number {
 }
 
 function objectTokens(value: object, bytes: number): number {
-  const kind = kindOf(value);
-  return encodedTokens(value, kind) ?? tokensOfText(chatText(value, kind) ?? bytes);
+  const { tokens, text } = MEASURES[kindOf(value)];
+  return tokens?.(value) ?? tokensOfText(text?.(value) ?? bytes);
 }
 
 /** For a list without known inputs the given `bytes` are the size of its text. */
@@ -164,34 +169,11 @@ function knownItems(item: unknown): number {
 }
 
 function itemTokens(item: unknown): number {
-  return isObject(item) ? (encodedTokens(item, kindOf(item)) ?? 0) : 0;
+  return isObject(item) ? (MEASURES[kindOf(item)].tokens?.(item) ?? 0) : 0;
 }
 
 function itemText(item: unknown): number {
   if (!isObject(item)) return estimateBytes(item);
-  const kind = kindOf(item);
-  if (encodedTokens(item, kind) !== undefined) return 0;
-  return chatText(item, kind) ?? estimateBytes(item);
-}
-
-/** The tokens of a value made of encoded text and images; undefined for any other kind. */
-function encodedTokens(value: object, kind: Kind): number | undefined {
-  switch (kind) {
-    case 'model-input':
-      return modelInputTokens(value);
-    case 'datum':
-      return modelInputTokens(modelInputOf(value));
-    case 'chunk':
-      return chunkTokens(value);
-    case 'tensor':
-      return 0;
-    default:
-      return undefined;
-  }
-}
-
-/** The bytes of text in a chat request or message; undefined for any other kind. */
-function chatText(value: object, kind: Kind): number | undefined {
-  if (kind === 'chat') return chatBytes(value, 'text');
-  return kind === 'message' ? messageBytes(value, 'text') : undefined;
+  const { tokens, text = estimateBytes } = MEASURES[kindOf(item)];
+  return tokens === undefined ? text(item) : 0;
 }

@@ -1,4 +1,3 @@
-import { show } from '../../util/check.ts';
 import {
   type CheckedChanges,
   type Costs,
@@ -14,10 +13,8 @@ import {
   type LimitRule,
   type RateLimit,
   RateLimitExceededError,
-  UnknownLimitError,
 } from './rate-limit.ts';
 import { Reservation } from './reservation.ts';
-import { Quota } from './token-bucket.ts';
 
 /** The binding limit, the request's cost of it, and when it would fit. */
 export interface Shortage {
@@ -268,34 +265,12 @@ export class RateLimits {
     if (isChanged) this.set = this.set.changed(added, removed, at);
     for (const name of removed) this.removed.add(name);
     for (const { name } of added) this.removed.delete(name);
-    this.look();
+    this.most = this.limits.map(({ rule }) => mostOf(rule));
     return isChanged;
-  }
-
-  /**
-   * Makes more of a quota available, at once and for good.
-   * @throws UnknownLimitError; TypeError for a limit that time refills
-   */
-  add(name: string, amount: number): void {
-    const limit = this.find(name);
-    if (limit === undefined) throw new UnknownLimitError(name, this.names);
-    const { state, rule } = limit;
-    if (!(state instanceof Quota)) {
-      throw new TypeError(
-        `\`limits.${name}\` must have \`windowMs\` Infinity to be added to, got ${show(rule.windowMs)}`,
-      );
-    }
-    const size = state.add(amount);
-    limit.rule = { ...rule, limit: size, maxCost: size };
-    this.look();
   }
 
   private get limits(): readonly NamedLimit[] {
     return this.set.limits;
-  }
-
-  private look(): void {
-    this.most = this.limits.map(({ rule }) => mostOf(rule));
   }
 
   private advance(now: number): number {

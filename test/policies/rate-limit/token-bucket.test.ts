@@ -1,11 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { addToQuota } from '../../../src/limiter/set-limits.ts';
 import { RateLimits } from '../../../src/policies/rate-limit/rate-limits.ts';
+import { RateLimitPolicy } from '../../../src/policies/rate-limit-policy.ts';
 import { changeLimits } from '../../support/change-limits.ts';
 
 const INFINITE = Number.POSITIVE_INFINITY;
 const quota = (limit: number, more = {}) =>
   new RateLimits({ credits: { limit, windowMs: INFINITE, ...more } });
+
+/** Makes more credits available. */
+function add(limits: RateLimits, amount: number): void {
+  const rules = { onLimit: 'wait', refundRejected: false } as const;
+  addToQuota(new RateLimitPolicy(limits, rules, () => {}), 'credits', amount, 0);
+}
 
 describe('a quota', () => {
   it('is used up for good: time gives nothing back', () => {
@@ -28,9 +36,9 @@ describe('a quota', () => {
   it('has more when more is added, above its limit too', () => {
     const limits = quota(10, { initial: 0 });
     expect(limits.usage(0).credits).toMatchObject({ used: 10, available: 0 });
-    limits.add('credits', 4);
+    add(limits, 4);
     expect(limits.usage(0).credits).toMatchObject({ limit: 10, used: 6, available: 4 });
-    limits.add('credits', 16);
+    add(limits, 16);
     expect(limits.usage(0).credits).toMatchObject({ limit: 20, used: 0, available: 20 });
     expect(limits.wait(limits.costsOf({ credits: 20 }), 0)).toBe(0);
   });
@@ -76,7 +84,7 @@ describe('a quota', () => {
             else limits.settle(one.reservation, { credits: amount }, 0);
             balance += one.cost - (what === 'refund' ? 0 : amount);
           } else if (what === 'add') {
-            limits.add('credits', amount);
+            add(limits, amount);
             balance += amount;
             limit = Math.max(limit, balance);
           } else if (what === 'charge') {
