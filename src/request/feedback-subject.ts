@@ -147,7 +147,7 @@ export class FeedbackSubject extends Subject<Feedback> {
    */
   override next(feedback: Feedback): void {
     this.#provider.users.hear(verdictOf(feedback));
-    this.answered(feedback, USER, undefined);
+    this.#take(feedback, USER, undefined);
   }
 
   /**
@@ -157,6 +157,10 @@ export class FeedbackSubject extends Subject<Feedback> {
    * @param cause the error of the attempt
    */
   answered(feedback: Feedback, sender: Sender, cause: unknown): void {
+    this.#take(feedback, sender, cause);
+  }
+
+  #take(feedback: Feedback, sender: Sender, cause: unknown): void {
     this.#provider.answered(feedback, sender, cause);
     if (!this.closed) super.next(feedback);
     this.#drain();
@@ -167,7 +171,7 @@ export class FeedbackSubject extends Subject<Feedback> {
    */
   accept(epoch: number, bytes: number, limits?: readonly ReportedLimit[]): void {
     if (this.observed) {
-      this.answered({ kind: 'ok', epoch, bytes, ...(limits && { limits }) }, USER, undefined);
+      this.#take({ kind: 'ok', epoch, bytes, ...(limits && { limits }) }, USER, undefined);
     } else if (this.gate.policy.isDoubted) {
       const wasOut = this.#provider.reached(epoch);
       if (this.gate.policy.accept(epoch, this.clock.now()) || wasOut) this.#drain();
