@@ -54,9 +54,12 @@ function untilRegained({ texts, answeredAtMs }: ProviderResponse): PartialVerdic
 }
 
 function limitOf(texts: readonly string[]): PartialVerdict {
-  const unit = matchIn(texts, NAMED_LIMIT)[1] ?? matchIn(texts, OLDER_LIMIT)[1];
-  if (unit !== undefined) return { limit: unit.replace(' ', '-') };
-  return isIn(texts, CONCURRENT) ? { limit: 'concurrency' } : {};
+  for (const text of texts) {
+    const unit = (NAMED_LIMIT.exec(text) ?? OLDER_LIMIT.exec(text))?.[1];
+    if (unit !== undefined) return { limit: unit.replace(' ', '-') };
+    if (CONCURRENT.test(text)) return { limit: 'concurrency' };
+  }
+  return {};
 }
 
 function verdict(answer: ProviderResponse): PartialVerdict | undefined {
