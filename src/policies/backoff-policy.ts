@@ -74,7 +74,7 @@ const FIELDS = {
   reopen: word(
     ['probe', 'all'],
     'probe',
-    'whether one request is sent first after a backoff, or all at once',
+    'whether one request is sent first after a backoff, or all',
   ),
 } satisfies Record<keyof BackoffConfig, Option>;
 
@@ -89,16 +89,9 @@ const PROVIDER_FIELDS = {
   onLongWait: word(
     ['fail', 'wait'],
     'fail',
-    'whether all requests fail or wait if the provider asks for a longer wait',
+    'whether requests fail or wait if a longer wait is asked for',
   ),
-  outageMs: orInfinity(
-    number(
-      0,
-      DEFAULT_OUTAGE_MS,
-      'ms',
-      'how long requests wait for a provider that cannot be reached',
-    ),
-  ),
+  outageMs: orInfinity(number(0, DEFAULT_OUTAGE_MS, 'ms', 'how long requests wait in an outage')),
 } satisfies Record<Exclude<keyof BackoffOption, 'backoff'>, Option>;
 
 /** The defaults of the options of a `FeedbackSubject`. */
@@ -138,7 +131,7 @@ export const BACKOFF: PolicyDefinition<
     outage: {
       name: 'headgate.outage.active',
       unit: '1',
-      meaning: '1: the API cannot be reached or rejects everything, and single probes are sent',
+      meaning: '1: an outage: the API cannot be reached or rejects everything',
       together: 'greatest',
     },
     suspended: {

@@ -86,12 +86,15 @@ export class Outage {
   }
 
   /**
-   * A connection broke. @returns whether the server has rejected the request by closing it: its
-   * outages were none. A server that limits connections or requests may do so
+   * A connection broke. @param isLate whether a gateway got no answer in time: in an outage that
+   * shows an overload, since a server that is down refuses connections
+   * @returns whether the server has rejected the request by closing it: its outages were none. A
+   * server that limits connections or requests may do so
    */
-  rejected(now: number): boolean {
+  rejected(now: number, isLate = false): boolean {
     const since = this.isDoubted ? this.#rowAt : this.#lastFailedAt;
     if (now - since > FORGOTTEN_MS) this.#falseOutages = 0;
+    if (isLate && this.isOn) this.#falseOutages = FALSE_OUTAGES;
     if (this.#falseOutages < FALSE_OUTAGES || this.isRefused) return false;
     this.#count(now);
     return true;

@@ -4,6 +4,7 @@ import {
   RetryAfterTooLongError,
 } from '../model/errors.ts';
 import type { ConnectionFailure, Feedback, Mode, Verdict } from '../model/feedback.ts';
+import type { Ticket } from '../model/ticket.ts';
 import type { Backoff, OnLongWait, SuspensionReason } from '../policies/backoff.ts';
 import { LARGE_REQUEST_BYTES } from '../policies/backoff-policy.ts';
 import { measure } from '../policies/policies.ts';
@@ -29,12 +30,20 @@ function isUsedUp(outage: string | undefined): outage is 'quota' | 'billing' {
   return outage === 'quota' || outage === 'billing';
 }
 
+/** The status of a gateway whose server does not answer in time. */
+const TIMED_OUT = 504;
+
+/** Whether a gateway answers that it cannot reach the server. */
+function isGateway({ status }: Pick<Feedback, 'status'>): boolean {
+  return status === 502 || status === TIMED_OUT;
+}
+
 /**
  * Whether the feedback comes from the provider: an error without a status may be that of the user's
  * code.
  */
-function isAnswer({ kind, status }: Feedback): boolean {
-  return kind !== 'failed' || status !== undefined;
+function isAnswer(feedback: Feedback): boolean {
+  return feedback.kind !== 'failed' || (feedback.status !== undefined && !isGateway(feedback));
 }
 
 /** A sender of attempts. */
@@ -68,6 +77,8 @@ export class ProviderState {
   readonly #outages = new Set<object>();
   /** The error of the last failed connection. */
   #lastFailure: unknown = undefined;
+  /** The last request for which a gateway failed. */
+  #failed: Ticket | undefined = undefined;
 
   /** @param gate where requests wait for the backoff to end */
   constructor(rules: BackoffRules, gate: Gate<Backoff>, clock: Clock, onModeChange: () => void) {
@@ -106,11 +117,24 @@ export class ProviderState {
     } else if (feedback.kind === 'throttled') this.slowDown();
   }
 
-  /** The meaning of a failed connection, if the server closes connections to reject requests. */
-  understand(verdict: Verdict): Verdict {
-    if (verdict.connection !== 'broken' || verdict.kind !== 'failed') return verdict;
-    const isRejected = this.#policy.outage.rejected(this.#clock.now());
-    return isRejected ? { ...verdict, kind: 'overloaded' } : verdict;
+  /**
+   * The meaning of a failed connection, or of a gateway's answer that it cannot reach the server.
+   * During an outage the latter is a failed connection. A request may be the cause itself, so
+   * failures of different requests in a row begin an outage. Both are rejections if the server
+   * closes connections to reject requests.
+   */
+  understand(verdict: Verdict, ticket: Ticket, cause: unknown): Verdict {
+    const isBehind = isGateway(verdict);
+    if (verdict.kind !== 'failed' || !(isBehind || verdict.connection === 'broken')) return verdict;
+    const { outage } = this.#policy;
+    const broken: Verdict = { ...verdict, connection: 'broken' };
+    if (outage.rejected(this.#clock.now(), verdict.status === TIMED_OUT)) {
+      return { ...broken, kind: 'overloaded' };
+    }
+    if (!isBehind) return verdict;
+    if (ticket !== this.#failed) this.#unreachable('broken', cause);
+    this.#failed = ticket;
+    return outage.isOn ? broken : verdict;
   }
 
   /** Whether a quota is used up whose end is known and waited for. */

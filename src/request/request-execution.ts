@@ -154,13 +154,13 @@ export class RequestExecution<T, R>
   rejected(error: unknown, reported: Verdict, isAnswer: boolean): boolean {
     const { ticket } = this;
     const { feedback, answers, tap } = this.dispatch;
-    const verdict = answers.understand(feedback.provider.understand(reported));
-    ticket.verdict = verdict;
-    this.endAttempt('waiting', verdict.kind, error);
-    const { bytes, epoch } = ticket;
     const epochBefore = feedback.epoch;
     const { outage } = feedback.gate.policy;
     const { failedProbes } = outage;
+    const verdict = answers.understand(feedback.provider.understand(reported, ticket, error));
+    ticket.verdict = verdict;
+    this.endAttempt('waiting', verdict.kind, error);
+    const { bytes, epoch } = ticket;
     const corrected = answers.corrected(verdict);
     feedback.answered({ ...corrected, bytes, epoch }, answers, error);
     // The next probe must be another request: this one may be the cause of its broken connection.

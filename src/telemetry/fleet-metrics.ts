@@ -14,7 +14,7 @@ export const FLEET_METRICS = {
     'headgate.fleet.share',
     '1',
     [],
-    'share of the shared limits that this process gets while they are short',
+    'share of the limits that this process gets while they are short',
   ),
   fleetWorkers: {
     ...gauge('headgate.fleet.workers', '{worker}', [], 'workers that the shared store knows'),
@@ -30,7 +30,7 @@ export const FLEET_METRICS = {
     'headgate.fleet.handovers',
     '{handover}',
     [],
-    'how often this process has taken over the learning controller of its fleet',
+    'how often this process has become the learning controller',
   ),
   storeAway: {
     ...gauge(
@@ -58,6 +58,6 @@ export const FLEET_METRICS = {
     'headgate.store.lost_leases',
     '{lease}',
     [],
-    'how often this process lost its slots and bytes because it had not called the store for too long',
+    'how often this process lost its slots and bytes, as it called the store too late',
   ),
 } as const satisfies Record<string, Metric & { readonly together?: 'sum' | 'greatest' }>;

@@ -31,7 +31,7 @@ const OWN_METRICS = {
     'headgate.request.duration',
     's',
     [errorType],
-    'time from arrival to the end, of requests that were not cancelled',
+    'time from arrival to the end, without cancelled requests',
     SECONDS,
   ),
   waitDuration: histogram(
@@ -62,7 +62,7 @@ const OWN_METRICS = {
     'headgate.rate_limit.denied',
     '{decision}',
     [limit],
-    'how often a rate limit refused a request or made the head of the queue wait; not how many wait',
+    'how often a rate limit refused a request or made the head of the queue wait',
   ),
   attempts: counter(
     'headgate.attempts',
@@ -80,22 +80,22 @@ const OWN_METRICS = {
     'headgate.attempt.duration',
     's',
     [errorType],
-    'how long calls to the API took; calls that were abandoned are left out',
+    'how long calls to the API took, without abandoned ones',
     SECONDS,
   ),
   givenUp: counter(
     'headgate.request.given_up',
     '{request}',
     [gate],
-    'requests that ended while they waited, by gate: aborted, timed out, or evicted for others',
+    'requests that were aborted, timed out, or were evicted while they waited, by gate',
   ),
-  paused: gauge('headgate.paused', '1', [], '1: the limiter is paused, and sends nothing'),
+  paused: gauge('headgate.paused', '1', [], '1: the limiter is paused'),
   mode: gauge('headgate.mode', '1', [mode], '1: in this mode'),
   backoffDuration: histogram(
     'headgate.backoff.duration',
     's',
     [source],
-    'time by which each 429 has delayed the opening of the backoff gate',
+    'time that each 429 has added to the backoff',
     SECONDS,
   ),
   ...FLEET_METRICS,
@@ -120,12 +120,7 @@ const OWN_METRICS = {
   chunkSize: histogram('headgate.chunk.size', '{item}', [], 'items in a chunk', ITEMS),
   chunkFlushes: counter('headgate.chunk.flushes', '{chunk}', [reason], 'closed chunks, by reason'),
   progressCompleted: gauge('headgate.progress.completed', '{request}', [], 'ended requests'),
-  progressExpected: gauge(
-    'headgate.progress.expected',
-    '{request}',
-    [],
-    'the total number of requests',
-  ),
+  progressExpected: gauge('headgate.progress.expected', '{request}', [], 'all requests'),
 } as const satisfies Record<string, Metric>;
 
 /** All metrics, with the gauges that the policies define. */

@@ -47,7 +47,7 @@ export const SHORTHANDS = [
 export const RATE_TARGET: PolicyMetric = {
   name: 'headgate.rate.target',
   unit: '{request}/s',
-  meaning: 'requests that may be sent per second, by the source of this rate',
+  meaning: 'requests that may be sent per second, by source',
   by: 'source',
 };
 
