@@ -77,7 +77,7 @@ export class ProviderState {
   readonly #outages = new Set<object>();
   /** The error of the last failed connection. */
   #lastFailure: unknown = undefined;
-  /** The last request for which a gateway failed. */
+  /** The last request for which a gateway failed, since the last answer. */
   #failed: Ticket | undefined = undefined;
 
   /** @param gate where requests wait for the backoff to end */
@@ -154,6 +154,7 @@ export class ProviderState {
 
   /** An answer came. @returns whether an outage ends */
   reached(epoch: number): boolean {
+    this.#failed = undefined;
     if (!this.#policy.reached(epoch)) return false;
     this.users.emit({ kind: 'outageEnded', at: this.#clock.now(), reason: 'unreachable' });
     this.#modeChanged(undefined);

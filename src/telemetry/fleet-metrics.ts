@@ -24,7 +24,7 @@ export const FLEET_METRICS = {
     'headgate.fleet.leads',
     '1',
     [],
-    '1: this process runs the learning controller of its fleet',
+    '1: this process runs the learning controller',
   ),
   fleetHandovers: counter(
     'headgate.fleet.handovers',
@@ -51,7 +51,7 @@ export const FLEET_METRICS = {
     'headgate.store.duration',
     's',
     [],
-    'how long the shared store took to answer a call',
+    'how long the store took to answer a call',
     CALL_SECONDS,
   ),
   lostLeases: counter(

@@ -115,7 +115,7 @@ const OWN_METRICS = {
     'headgate.rate.cuts',
     '{cut}',
     [],
-    'how often the adaptive rate was measured anew after a 429',
+    'how often the rate was measured anew after a 429',
   ),
   chunkSize: histogram('headgate.chunk.size', '{item}', [], 'items in a chunk', ITEMS),
   chunkFlushes: counter('headgate.chunk.flushes', '{chunk}', [reason], 'closed chunks, by reason'),

@@ -90,7 +90,7 @@ export const RATE_LIMIT: PolicyDefinition<
     rateUsed: {
       name: 'headgate.rate_limit.usage',
       unit: '1',
-      meaning: 'used amount of the window, in its own unit',
+      meaning: 'used amount of the window, in its unit',
       by: 'limit',
     },
     rateLimit: {
