@@ -74,7 +74,7 @@ const FIELDS = {
   reopen: word(
     ['probe', 'all'],
     'probe',
-    'whether one request is sent first after a backoff, or all',
+    'whether one request is sent first after a backoff, or all at once',
   ),
 } satisfies Record<keyof BackoffConfig, Option>;
 
@@ -89,9 +89,16 @@ const PROVIDER_FIELDS = {
   onLongWait: word(
     ['fail', 'wait'],
     'fail',
-    'whether requests fail or wait if a longer wait is asked for',
+    'whether all requests fail or wait if the provider asks for a longer wait',
   ),
-  outageMs: orInfinity(number(0, DEFAULT_OUTAGE_MS, 'ms', 'how long requests wait in an outage')),
+  outageMs: orInfinity(
+    number(
+      0,
+      DEFAULT_OUTAGE_MS,
+      'ms',
+      'how long requests wait for a provider that cannot be reached',
+    ),
+  ),
 } satisfies Record<Exclude<keyof BackoffOption, 'backoff'>, Option>;
 
 /** The defaults of the options of a `FeedbackSubject`. */
@@ -131,7 +138,7 @@ export const BACKOFF: PolicyDefinition<
     outage: {
       name: 'headgate.outage.active',
       unit: '1',
-      meaning: '1: an outage: the API cannot be reached or rejects everything',
+      meaning: '1: the API cannot be reached or rejects everything, and single probes are sent',
       together: 'greatest',
     },
     suspended: {

@@ -14,7 +14,7 @@ export const FLEET_METRICS = {
     'headgate.fleet.share',
     '1',
     [],
-    'share of the limits that this process gets while they are short',
+    'share of the shared limits that this process gets while they are short',
   ),
   fleetWorkers: {
     ...gauge('headgate.fleet.workers', '{worker}', [], 'workers that the shared store knows'),
@@ -24,13 +24,13 @@ export const FLEET_METRICS = {
     'headgate.fleet.leads',
     '1',
     [],
-    '1: this process runs the learning controller',
+    '1: this process runs the learning controller of its fleet',
   ),
   fleetHandovers: counter(
     'headgate.fleet.handovers',
     '{handover}',
     [],
-    'how often this process has become the learning controller',
+    'how often this process has taken over the learning controller of its fleet',
   ),
   storeAway: {
     ...gauge(
@@ -51,13 +51,13 @@ export const FLEET_METRICS = {
     'headgate.store.duration',
     's',
     [],
-    'how long the store took to answer a call',
+    'how long the shared store took to answer a call',
     CALL_SECONDS,
   ),
   lostLeases: counter(
     'headgate.store.lost_leases',
     '{lease}',
     [],
-    'how often this process lost its slots and bytes, as it called the store too late',
+    'how often this process lost its slots and bytes because it had not called the store for too long',
   ),
 } as const satisfies Record<string, Metric & { readonly together?: 'sum' | 'greatest' }>;

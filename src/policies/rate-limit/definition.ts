@@ -47,7 +47,7 @@ export const SHORTHANDS = [
 export const RATE_TARGET: PolicyMetric = {
   name: 'headgate.rate.target',
   unit: '{request}/s',
-  meaning: 'requests that may be sent per second, by source',
+  meaning: 'requests that may be sent per second, by the source of this rate',
   by: 'source',
 };
 
@@ -90,7 +90,7 @@ export const RATE_LIMIT: PolicyDefinition<
     rateUsed: {
       name: 'headgate.rate_limit.usage',
       unit: '1',
-      meaning: 'used amount of the window, in its unit',
+      meaning: 'used amount of the window, in its own unit',
       by: 'limit',
     },
     rateLimit: {
