@@ -99,8 +99,8 @@ export class RateEstimate {
   /** The pace to send at, per ms; Infinity if nothing was measured. */
   get pacePerMs(): number {
     if (!this.isKnown) return Number.POSITIVE_INFINITY;
-    const pacePerMs = this.probing.paceOf(this.sentPerMs);
-    return this.byChance.isMeasuring ? Math.min(this.rate.perMs, pacePerMs) : pacePerMs;
+    const mostPerMs = this.byChance.mostPerMs(this.rate.perMs);
+    return Math.min(mostPerMs, this.probing.paceOf(this.sentPerMs));
   }
 
   /**
@@ -131,7 +131,8 @@ export class RateEstimate {
   settled(sent: SentAttempt, namedUntil: number, horizonMs: number): boolean {
     const { perMs } = this.rate;
     this.first.sent(sent.at);
-    this.byChance.settled(sent, sent.pacePerMs <= perMs);
+    const earlierPerMs = this.byChance.settled(sent, perMs);
+    if (earlierPerMs !== undefined) this.restore(earlierPerMs, sent.at, sent.order);
     this.open.settled(sent);
     this.burst.settled(sent, perMs);
     if (sent.outcome === 'rejected') {

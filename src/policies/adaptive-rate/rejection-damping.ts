@@ -10,6 +10,7 @@ import {
 import { ShareMeasure } from './share-measure.ts';
 import { ShareTest } from './share-test.ts';
 import { ShareTrial } from './share-trial.ts';
+import { type ChanceShare, type ComparedAttempt, SlowComparison } from './slow-comparison.ts';
 
 /** The least number of rejections in a stage; stages are compared with each other. */
 const REJECTIONS = 6;
@@ -23,7 +24,10 @@ const LOWER = 0.93;
 /** A smaller share than this is none. */
 const LEAST_SHARE = 1e-3;
 
-/** After a trial, a greater share must explain the last attempts better by this power of e. */
+/**
+ * After a trial or a comparison, a greater share must explain the last attempts better by this power
+ * of e.
+ */
 const SURE_TRIED = 5;
 
 /** How cautiously rejections are ignored. */
@@ -36,6 +40,8 @@ export interface Caution {
   readonly untriedShare: number;
   /** A greater share must explain the last attempts better by this power of e. */
   readonly sure: number;
+  /** Whether a trial must confirm a comparison. */
+  readonly needsTrial: boolean;
 }
 
 /**
@@ -63,12 +69,16 @@ export class RejectionDamping {
   private _ratePerMs = 0;
   private test: ShareTest;
   private readonly measure = new ShareMeasure();
+  private readonly slow = new SlowComparison();
+  /** Whether a comparison has shown the share. */
+  private isCompared = false;
   readonly trial = new ShareTrial();
-  /** Whether attempts can be sent for a trial. */
+  /** Whether attempts can be sent for a trial, and slower for a comparison. */
   canTry = true;
+  /** Whether rejections have told details. */
+  isTold = false;
   /** The last stage and the share before a trial. */
-  private untried: { readonly stage: RejectionStage; readonly share: number } | undefined =
-    undefined;
+  private untried: ChanceShare | undefined = undefined;
   /** The last stage before the earlier rate was tried again. */
   private beforeTrial: RejectionStage | undefined = undefined;
 
@@ -87,26 +97,37 @@ export class RejectionDamping {
     return this.measure.isRunning;
   }
 
-  /** What was accepted, per ms, before the falls that did not reduce the share of rejections. */
+  /** The greatest pace, per ms. @param measuredPerMs the measured rate */
+  mostPerMs(measuredPerMs: number): number {
+    const mostPerMs = this.slow.mostPerMs(measuredPerMs);
+    return this.isMeasuring ? Math.min(measuredPerMs, mostPerMs) : mostPerMs;
+  }
+
+  /** The rate, per ms, before the falls that did not reduce the share of rejections. */
   get ratePerMs(): number {
     return this._ratePerMs;
   }
 
   /**
    * An attempt was accepted or rejected.
-   * @param isSlow whether it was sent no faster than the measured rate
+   * @param measuredPerMs the measured rate, per ms
    */
-  settled(isRejected: boolean, at: number, isSlow: boolean): void {
+  settled(isRejected: boolean, sent: ComparedAttempt, measuredPerMs: number): void {
+    const { at, pacePerMs } = sent;
     if (this.total === 0) this.startedAt = Math.max(this.settledAt, at - 1);
     this.settledAt = at;
     this.total += 1;
     if (isRejected) this.rejected += 1;
     const share = this._share;
-    if (share === 0) return;
+    if (share === 0) {
+      const found = this.slow.settled(isRejected, sent, measuredPerMs);
+      if (found !== undefined) this.compared(found);
+      return;
+    }
     this.test.settled(isRejected, share);
     const { fewer } = this.test;
     if (fewer !== undefined) this.set((share + fewer) / 2);
-    if (!this.isMeasuring || !isSlow) return;
+    if (!this.isMeasuring || pacePerMs > measuredPerMs) return;
     const measured = this.measure.settled(isRejected, share);
     if (measured !== undefined) this.set(measured);
   }
@@ -121,6 +142,7 @@ export class RejectionDamping {
     this.perMs += (pacePerMs - this.perMs) / this.stops;
     const share = this._share;
     if (share === 0) {
+      if (this.canTry && !this.trial.isSending) this.slow.stopped(pacePerMs);
       if (this.stops >= this.caution.stops && this.rejected >= REJECTIONS)
         this.follow(this.endStage());
       return this._share > 0;
@@ -134,6 +156,21 @@ export class RejectionDamping {
     if (beforeTrial !== undefined && isNoMore(stage, beforeTrial)) this.disprove();
     else this.follow(stage);
     return this._share > share;
+  }
+
+  /** Rejections at a slower pace have the same share. Other processes may have caused them, too. */
+  private compared(found: ChanceShare): void {
+    this.isCompared = true;
+    this.firstStage = undefined;
+    this._ratePerMs = found.stage.perMs;
+    this.endStage();
+    if (this.caution.needsTrial) this.tryOut(found);
+    else this.believe(found);
+  }
+
+  private tryOut(found: ChanceShare): void {
+    this.untried = found;
+    this.trial.start(found.share);
   }
 
   private endStage(): RejectionStage {
@@ -166,40 +203,44 @@ export class RejectionDamping {
     if (this.falls < this.needed || !isLow || !isPaced(stage) || share <= this._share) return;
     this.firstStage = undefined;
     this._ratePerMs = acceptedPerMs(first);
-    if (share > this.caution.untriedShare) {
-      this.untried = { stage, share };
-      this.trial.start(share);
-    } else this.believe(stage, share);
+    if (share > this.caution.untriedShare) this.tryOut({ stage, share });
+    else this.believe({ stage, share });
   }
 
   /** @returns whether a trial has shown that rejections are by chance */
   tried(isRejected: boolean): boolean {
     const isPassed = this.trial.settled(isRejected);
     if (isPassed === undefined || this.untried === undefined) return false;
-    if (isPassed) this.believe(this.untried.stage, this.untried.share);
-    else this.disprove();
+    if (isPassed) this.believe(this.untried);
+    else {
+      this.slow.fail();
+      this.disprove();
+    }
     return isPassed;
   }
 
-  private believe(stage: RejectionStage, share: number): void {
+  private believe({ stage, share }: ChanceShare): void {
     this.beforeTrial = stage;
     this.set(share);
   }
 
   private isPossible(stage: RejectionStage): boolean {
     const { mostShare, untriedShare } = this.caution;
-    return shareOf(stage) < (this.canTry ? mostShare : untriedShare);
+    return shareOf(stage) < (this.canTry && !this.isTold ? mostShare : untriedShare);
   }
 
   private set(share: number): void {
     this._share = share < LEAST_SHARE ? 0 : share;
     this.test = this.newTest();
-    if (this._share === 0) this.measure.stop();
+    if (this._share > 0) return;
+    this.measure.stop();
+    this.isCompared = false;
   }
 
   private newTest(): ShareTest {
     const { untriedShare, sure } = this.caution;
-    return new ShareTest(this._share > untriedShare ? SURE_TRIED : sure);
+    const isTried = this.isCompared || this._share > untriedShare;
+    return new ShareTest(isTried ? SURE_TRIED : sure);
   }
 
   private disprove(): void {

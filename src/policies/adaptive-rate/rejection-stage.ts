@@ -18,6 +18,18 @@ export interface RejectionStage {
   readonly rejected: number;
 }
 
+/** The stage that consists of these ones. */
+export function joined(stages: readonly RejectionStage[]): RejectionStage {
+  const sum = { perMs: 0, ms: 0, total: 0, rejected: 0 };
+  for (const { perMs, ms, total, rejected } of stages) {
+    sum.perMs += perMs / stages.length;
+    sum.ms += ms;
+    sum.total += total;
+    sum.rejected += rejected;
+  }
+  return sum;
+}
+
 export function shareOf({ rejected, total }: RejectionStage): number {
   return rejected / total;
 }

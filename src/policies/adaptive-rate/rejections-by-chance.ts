@@ -8,9 +8,9 @@ import type { ShareTrial } from './share-trial.ts';
  * number does not depend on the own rate either: then a small share may be ignored at most, and a
  * short increase of it ends that. A trial shows whether a greater share is by chance.
  */
-const LIKE_THE_LIMIT = { stops: 6, mostShare: 0.75, untriedShare: 0.05, sure: 2 };
+const LIKE_THE_LIMIT = { stops: 6, mostShare: 0.75, untriedShare: 0.05, sure: 2, needsTrial: true };
 /** Rejections with another cause, such as an overload. A greater share is an outage. */
-const OF_OTHER_KIND = { stops: 3, mostShare: 0.75, untriedShare: 0.75, sure: 5 };
+const OF_OTHER_KIND = { stops: 3, mostShare: 0.75, untriedShare: 0.75, sure: 5, needsTrial: false };
 
 /**
  * Rejections that do not depend on the rate: those that look like rejections by the limit, and those
@@ -30,18 +30,33 @@ export class RejectionsByChance {
     return 1 - (1 - this.likeLimit.share) * (1 - this.otherKind.share);
   }
 
-  /** Whether a share is measured, so that no more must be sent than the provider accepts. */
-  get isMeasuring(): boolean {
-    return this.likeLimit.isMeasuring || this.otherKind.isMeasuring;
+  /**
+   * The greatest pace, per ms: while shares are measured or compared, no more must be sent than the
+   * provider accepts. @param measuredPerMs the measured rate
+   */
+  mostPerMs(measuredPerMs: number): number {
+    const { likeLimit, otherKind } = this;
+    return Math.min(likeLimit.mostPerMs(measuredPerMs), otherKind.mostPerMs(measuredPerMs));
   }
 
-  /** @param isSlow whether the attempt was sent no faster than the measured rate */
-  settled({ outcome, isOfOtherKind, isBare, at }: SentAttempt, isSlow: boolean): void {
+  /**
+   * @param measuredPerMs the measured rate, per ms
+   * @returns the rate that was sent before, per ms, if rejections have proved to be by chance
+   */
+  settled(sent: SentAttempt, measuredPerMs: number): number | undefined {
+    const { outcome, isOfOtherKind, isBare } = sent;
     const isRejected = outcome === 'rejected';
     // Where rejections by the limit tell details, those by chance look different.
-    if (isRejected && !isOfOtherKind && !isBare) this.likeLimit.canTry = false;
-    if (!isRejected || !isOfOtherKind) this.likeLimit.settled(isRejected, at, isSlow);
-    if (!isRejected || isOfOtherKind) this.otherKind.settled(isRejected, at, isSlow);
+    if (isRejected && !isOfOtherKind && !isBare) this.likeLimit.isTold = true;
+    const settle = (kind: RejectionDamping) => {
+      const { share } = kind;
+      kind.settled(isRejected, sent, measuredPerMs);
+      return share === 0 && kind.share > 0 ? kind.ratePerMs : undefined;
+    };
+    if (isRejected) return settle(isOfOtherKind ? this.otherKind : this.likeLimit);
+    settle(this.likeLimit);
+    settle(this.otherKind);
+    return undefined;
   }
 
   /** @returns whether to ignore the rejections of a closure that has ended */

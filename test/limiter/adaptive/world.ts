@@ -24,6 +24,8 @@ export interface Chance {
   /** Part of what is sent that is rejected. */
   readonly part: number;
   readonly status: 429 | 503;
+  /** The wait that these rejections name, in seconds; none unless given. */
+  readonly retryAfter?: number;
 }
 
 export interface World {
@@ -50,7 +52,9 @@ export function world({ provider: given, options, chance, workers = 1, seed = 1 
     sent.push(clock.now());
     if (chance !== undefined && random() < chance.part) {
       await new Promise<void>((done) => clock.setTimer(done, 20));
-      throw Object.assign(new Error('by chance'), { status: chance.status });
+      const { status, retryAfter } = chance;
+      const headers = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
+      throw Object.assign(new Error('by chance'), { status, headers });
     }
     const answer = await provider.submitOrThrow(REQUEST);
     answered[worker] = (answered[worker] ?? 0) + 1;

@@ -22,6 +22,7 @@ function player(caution: Partial<Caution> = {}) {
     mostShare: 0.75,
     untriedShare: 0.75,
     sure: 5,
+    needsTrial: false,
     ...caution,
   });
   let at = 0;
@@ -33,7 +34,8 @@ function player(caution: Partial<Caution> = {}) {
       for (let stop = 0; stop < stops; stop += 1) {
         for (let n = 0; n < attempts; n += 1) {
           at += closed / perMs;
-          damping.settled(n >= attempts - rejected, at, isSlow);
+          const sent = { at, pacePerMs: perMs, idleMs: 0, isBare: true };
+          damping.settled(n >= attempts - rejected, sent, isSlow ? perMs : 0);
         }
         if (damping.isByChance(perMs)) ignored += 1;
       }
@@ -169,5 +171,54 @@ describe('rejections that do not depend on the rate', () => {
     const { damping, play } = found(20);
     play({ stops: 1, attempts: 20_000, rejected: 0, perMs: 1 });
     expect(damping.share).toBeLessThan(0.002);
+  });
+});
+
+describe('rejections that name waits, whatever the rate', () => {
+  /** Closures that come after 100, 10 and 100 attempts, and rejections at a slower pace. */
+  function compared(caution: Partial<Caution>, canTry = true) {
+    const { damping } = player(caution);
+    damping.canTry = canTry;
+    let at = 0;
+    const send = (isRejected: boolean, pacePerMs: number) => {
+      at += 1 / pacePerMs;
+      damping.settled(isRejected, { at, pacePerMs, idleMs: 0, isBare: false }, 0);
+    };
+    const close = (attempts: number, perMs: number) => {
+      for (let n = 1; n < attempts; n += 1) send(false, perMs);
+      send(true, perMs);
+      at += 1_000;
+      send(false, perMs);
+      damping.isByChance(perMs);
+    };
+    for (const attempts of [100, 10, 100]) close(attempts, 0.1);
+    const mostPerMs = damping.mostPerMs(0);
+    for (let count = 0; count < 2; count += 1) close(50, 0.03);
+    return { damping, mostPerMs };
+  }
+
+  it('are found by a comparison, and the earlier pace is tried', () => {
+    const { damping, mostPerMs } = compared({ stops: 6 });
+    expect(mostPerMs).toBeLessThan(0.05);
+    expect(damping.share).toBeGreaterThan(0.016);
+    expect(damping.share).toBeLessThan(0.025);
+    expect(damping.ratePerMs).toBeCloseTo(0.1, 6);
+    expect(damping.mostPerMs(0)).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it.each([
+    [0, true],
+    [6, false],
+  ])('are ignored after a trial of which %i attempts are rejected: %s', (rejected, isIgnored) => {
+    const { damping } = compared({ stops: 6, needsTrial: true });
+    expect(damping.share).toBe(0);
+    expect(attempt(damping, rejected)).toBe(isIgnored);
+    expect(damping.share > 0).toBe(isIgnored);
+  });
+
+  it('are not compared where no trial can be made', () => {
+    const { damping, mostPerMs } = compared({ stops: 6, needsTrial: true }, false);
+    expect(mostPerMs).toBe(Number.POSITIVE_INFINITY);
+    expect(damping.share).toBe(0);
   });
 });

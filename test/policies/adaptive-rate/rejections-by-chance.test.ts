@@ -23,14 +23,14 @@ function falling(every: number, { isOfOtherKind = false, isBare = true, canTry =
   for (const pacePerMs of [1, 0.9, 0.8, 0.7, 0.6, 0.5]) {
     for (let stop = 0; stop < 6; stop += 1) {
       for (let n = 1; n < every; n += 1) {
-        byChance.settled(Object.assign(attempt(pacePerMs), { outcome: 'accepted' }), false);
+        byChance.settled(Object.assign(attempt(pacePerMs), { outcome: 'accepted' }), 0);
       }
       const rejected = Object.assign(attempt(pacePerMs), {
         outcome: 'rejected',
         isOfOtherKind,
         isBare,
       });
-      byChance.settled(rejected, false);
+      byChance.settled(rejected, 0);
       const closure = new Closure(rejected);
       closure.add(rejected, { accepted: 0, idleMs: 0, idles: 0 });
       byChance.explain(closure);

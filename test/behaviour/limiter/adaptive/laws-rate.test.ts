@@ -94,6 +94,40 @@ describe('an API without a limit that rejects at random', () => {
   );
 });
 
+describe('an API without a limit that rejects at random and names a wait', () => {
+  const CONCURRENCY = 16;
+
+  it.each([
+    [2, 1, 429, 0.9],
+    [4, 5, 429, 0.6],
+    [3, 1, 503, 0.9],
+    ...(isLong
+      ? ([
+          [1, 1, 429, 0.7],
+          [5, 1, 429, 0.7],
+          [2, 7.3, 429, 0.6],
+        ] as const)
+      : []),
+  ] as const)(
+    '%i of a hundred, %d s, by %i: %d of what obeying each wait leaves is used',
+    async (percent, retryAfter, status, least) => {
+      const part = percent / 100;
+      const options = { concurrency: CONCURRENCY };
+      const provider = { limits: [], latency, ...SILENT };
+      let used = 0;
+      for (let seed = 1; seed <= 4; seed += 1) {
+        const chance = { part, status, retryAfter };
+        const run = await saturate({ provider, options, chance, seed }, 1_200);
+        const { accepted } = between(run.provider.stats(), 400, 1_200);
+        await run.end();
+        const msEach = latency.meanMs / CONCURRENCY + (part / (1 - part)) * retryAfter * 1_000;
+        used += (accepted * msEach) / 800_000;
+      }
+      expect(used / 4).toBeGreaterThan(least);
+    },
+  );
+});
+
 describe('what happens is dated by when it was sent', () => {
   it.each([
     ['1,000 a second', 1_000, 200, 10, 15, 0.8],
