@@ -29,7 +29,7 @@ export class IrregularClosures {
   }
 
   settled(isRejected: boolean, at: number): void {
-    if (this.total === 0) this.startedAt = Math.max(this.settledAt, at - 1);
+    if (this.total === 0) this.startedAt = at;
     this.settledAt = at;
     this.total += 1;
     if (isRejected) this.rejected += 1;

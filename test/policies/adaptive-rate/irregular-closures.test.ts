@@ -30,6 +30,7 @@ function found(cycles: readonly Cycle[], closures = new IrregularClosures()) {
 
 const MANY = { accepted: 100 };
 const FEW = { accepted: 10 };
+const LONG = { accepted: 100, closedMs: 5_000 };
 
 describe('closures', () => {
   it('are irregular if one of them comes soon after the one before', () => {
@@ -42,7 +43,9 @@ describe('closures', () => {
 
   it.each([
     ['as much comes before each', [MANY, { accepted: 60 }, MANY, MANY, MANY, MANY]],
-    ['they are short', [MANY, FEW, MANY].map((cycle) => ({ ...cycle, closedMs: 50 }))],
+    ['they are short', [MANY, FEW, MANY].map((cycle) => ({ ...cycle, closedMs: 200 }))],
+    ['one is long', [MANY, { accepted: 60, closedMs: 10_000 }, MANY]],
+    ['one comes soon and is short', [LONG, { accepted: 30, closedMs: 100 }, LONG]],
     [
       'several requests are rejected in each',
       [MANY, FEW, MANY].map((c) => ({ ...c, rejected: 2 })),

@@ -25,7 +25,8 @@ function player(caution: Partial<Caution> = {}) {
     needsTrial: false,
     ...caution,
   });
-  let at = 0;
+  // After what was sent to the damping before.
+  let at = 1_000_000;
   return {
     damping,
     /** @returns how many stops are to be ignored */
@@ -177,7 +178,7 @@ describe('rejections that do not depend on the rate', () => {
 describe('rejections that name waits, whatever the rate', () => {
   /** Closures that come after 100, 10 and 100 attempts, and rejections at a slower pace. */
   function compared(caution: Partial<Caution>, canTry = true) {
-    const { damping } = player(caution);
+    const { damping, play } = player(caution);
     damping.canTry = canTry;
     let at = 0;
     const send = (isRejected: boolean, pacePerMs: number) => {
@@ -194,7 +195,7 @@ describe('rejections that name waits, whatever the rate', () => {
     for (const attempts of [100, 10, 100]) close(attempts, 0.1);
     const mostPerMs = damping.mostPerMs(0);
     for (let count = 0; count < 2; count += 1) close(50, 0.03);
-    return { damping, mostPerMs };
+    return { damping, mostPerMs, close, play };
   }
 
   it('are found by a comparison, and the earlier pace is tried', () => {
@@ -214,6 +215,33 @@ describe('rejections that name waits, whatever the rate', () => {
     expect(damping.share).toBe(0);
     expect(attempt(damping, rejected)).toBe(isIgnored);
     expect(damping.share > 0).toBe(isIgnored);
+  });
+
+  it('are compared later after a trial has failed', () => {
+    const { damping, close } = compared({ stops: 100, needsTrial: true });
+    attempt(damping, 6);
+    for (const attempts of [100, 10, 100]) close(attempts, 0.1);
+    expect(damping.mostPerMs(0)).toBe(Number.POSITIVE_INFINITY);
+    for (const attempts of [100, 10, 100]) close(attempts, 0.1);
+    expect(damping.mostPerMs(0)).toBeLessThan(0.05);
+  });
+
+  it('are no reason for more caution once they are forgotten', () => {
+    /** Found by falls. @returns how many more rejections are ignored */
+    const ignored = ({ damping, play }: ReturnType<typeof player>) => {
+      for (const perMs of [1.2, 1, 0.8, 0.6]) play({ stops: 6, attempts: 20, perMs });
+      expect(damping.share).toBeGreaterThan(0);
+      let count = 0;
+      while (play({ stops: 1, attempts: 5, perMs: 1 }) === 1) count += 1;
+      return count;
+    };
+    const caution = { stops: 6, sure: 2 };
+    const played = compared(caution);
+    expect(played.damping.share).toBeGreaterThan(0);
+    for (let n = 0; n < 20; n += 1)
+      played.play({ stops: 1, attempts: 2_000, rejected: 0, perMs: 1 });
+    expect(played.damping.share).toBe(0);
+    expect(ignored(played)).toBeLessThanOrEqual(2 * ignored(player(caution)));
   });
 
   it('are not compared where no trial can be made', () => {
