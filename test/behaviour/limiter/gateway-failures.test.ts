@@ -79,6 +79,17 @@ describe('a gateway that cannot reach the server', () => {
     expect(seconds).toBeLessThan(13);
   });
 
+  it('loses no request while the server is down for longer than all attempts take', async () => {
+    const { lost, failed, outages } = await run(async (_, now, wait) => {
+      if (now < 60_000) return 502;
+      await wait(300);
+      return 200;
+    }, 4);
+    expect(lost).toEqual([]);
+    expect(failed).toBeGreaterThan(4 * 3);
+    expect(outages).toBe(1);
+  });
+
   it('loses no request if it rejects those above a bound on those in progress', async () => {
     const { lost, failed, seconds } = await run(capped());
     expect(lost).toEqual([]);
@@ -108,6 +119,32 @@ describe('a gateway that cannot reach the server', () => {
     expect(lost).toEqual([0]);
     expect(calls).toEqual([0, 0, 0]);
     expect(outages).toBe(0);
+  });
+
+  it('counts a request again that fails after an answer', async () => {
+    const clock = new ManualClock();
+    const limiter = createLimiter({ clock, concurrency: 10 });
+    let outages = 0;
+    limiter.events$.subscribe((event) => {
+      if (event.kind === 'outageStarted') outages += 1;
+    });
+    const calls: string[] = [];
+    const start = (name: string, isFailing: boolean) =>
+      limiter.run(async () => {
+        calls.push(name);
+        if (isFailing && clock.now() < 10_000) throw new ApiError(502);
+      });
+    const first = start('first', true);
+    await clock.advanceAsync(1);
+    const answered = start('answered', false);
+    while (calls.length < 3) await clock.advanceAsync(1);
+    expect(calls).toEqual(['first', 'answered', 'first']);
+    const others = [start('second', true), start('third', true)];
+    await clock.advanceAsync(1);
+    expect(outages).toBe(1);
+    await clock.advanceAsync(60_000);
+    await Promise.all([first, answered, ...others]);
+    limiter.close();
   });
 
   it('is no outage if other requests are answered between its failures', async () => {

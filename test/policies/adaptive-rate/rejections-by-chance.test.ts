@@ -75,4 +75,51 @@ describe('rejections by chance', () => {
   it.each([40, 10, 3])('are ignored if they look different: one of %i', (every) => {
     expect(falling(every, { isOfOtherKind: true }).share).toBeCloseTo(1 / every, 6);
   });
+
+  describe('that name waits', () => {
+    /** One in 50 is rejected, after irregular closures and at a slower pace. */
+    function named(isOfOtherKind: boolean) {
+      const byChance = new RejectionsByChance(true);
+      let at = 0;
+      let order = 0;
+      const restored: number[] = [];
+      const send = (outcome: 'accepted' | 'rejected', pacePerMs: number) => {
+        at += 1 / pacePerMs;
+        order += 1;
+        const given = { others: 0, isPaced: true, isSaved: false, idleMs: 0 };
+        const sent = new SentAttempt({ at, order, pacePerMs, ...given });
+        Object.assign(sent, { outcome, isOfOtherKind: outcome === 'rejected' && isOfOtherKind });
+        const perMs = byChance.settled(sent, 0);
+        if (perMs !== undefined) restored.push(perMs);
+        return sent;
+      };
+      for (const [attempts, perMs] of [
+        ...[100, 10, 100].map((count) => [count, 0.1] as const),
+        ...[50, 50].map((count) => [count, 0.03] as const),
+      ]) {
+        for (let n = 1; n < attempts; n += 1) send('accepted', perMs);
+        const closure = new Closure(send('rejected', perMs));
+        at += 1_000;
+        send('accepted', perMs);
+        Object.assign(closure, { isOfOtherKind });
+        byChance.explain(closure);
+      }
+      return { byChance, restored };
+    }
+
+    it('need a trial if they look like those by the limit', () => {
+      const { byChance, restored } = named(false);
+      expect(byChance.trial.isSending).toBe(true);
+      expect(byChance.share).toBe(0);
+      expect(restored).toEqual([]);
+    });
+
+    it('are ignored at once if they look different, and the earlier pace is tried', () => {
+      const { byChance, restored } = named(true);
+      expect(byChance.trial.isSending).toBe(false);
+      expect(byChance.share).toBeGreaterThan(0.01);
+      expect(restored).toHaveLength(1);
+      expect(restored[0]).toBeCloseTo(0.1, 6);
+    });
+  });
 });
