@@ -23,12 +23,12 @@ async function bundled(code: string): Promise<{ bytes: number; gzipped: number }
   return { bytes: Buffer.byteLength(text), gzipped: gzipSync(text).length };
 }
 
-it('`throttle` alone costs a bundle at most 246.4 kB, 80.7 kB compressed', async () => {
+it('`throttle` alone costs a bundle at most 246.7 kB, 80.8 kB compressed', async () => {
   const { bytes, gzipped } = await bundled(
     "import { throttle } from 'headgate';\nthrottle(fetch);",
   );
-  expect(bytes).toBeLessThanOrEqual(246_400);
-  expect(gzipped).toBeLessThanOrEqual(80_700);
+  expect(bytes).toBeLessThanOrEqual(246_700);
+  expect(gzipped).toBeLessThanOrEqual(80_800);
 });
 
 it('what is imported and not used costs nothing', async () => {

@@ -6,19 +6,25 @@ const MOST = 6;
 /** Rejections by chance are single: a closure has no more on average. A greater share has a cause. */
 const SINGLE = 1.5;
 const MOST_SHARE = 0.1;
+/** Their durations differ by less: the waits that a limit names depend on when it was used up. */
+const ALIKE = 1.1;
 /** A closure is early if less than these parts of the mean number, and of the mean rate, were accepted. */
 const FEW = 0.5;
 const SLOW = 0.6;
 
 /**
- * Finds long closures that are not like those of a limit: one of them began early, when less was
- * accepted since the one before than in their mean.
+ * Finds long closures that are not like those of a limit: all last equally long, and one of them
+ * began early, when less was accepted since the one before than in their mean.
  */
 export class IrregularClosures {
   private startedAt = 0;
   private settledAt = 0;
   private total = 0;
   private rejected = 0;
+  /** When the last attempt was rejected, and how long the closures lasted. */
+  private rejectedAt = 0;
+  private shortestMs = Number.POSITIVE_INFINITY;
+  private longestMs = 0;
   /** The attempts from each closure to the next. */
   private cycles: RejectionStage[] = [];
 
@@ -26,13 +32,18 @@ export class IrregularClosures {
     this.total = 0;
     this.rejected = 0;
     this.cycles = [];
+    this.shortestMs = Number.POSITIVE_INFINITY;
+    this.longestMs = 0;
   }
 
   settled(isRejected: boolean, at: number): void {
     if (this.total === 0) this.startedAt = at;
     this.settledAt = at;
     this.total += 1;
-    if (isRejected) this.rejected += 1;
+    if (isRejected) {
+      this.rejected += 1;
+      this.rejectedAt = at;
+    }
   }
 
   /**
@@ -42,12 +53,15 @@ export class IrregularClosures {
    */
   stopped(perMs: number): RejectionStage | undefined {
     const { cycles, total, rejected } = this;
+    const closedMs = this.settledAt - this.rejectedAt;
+    this.shortestMs = Math.min(this.shortestMs, closedMs);
+    this.longestMs = Math.max(this.longestMs, closedMs);
     cycles.push({ perMs, ms: Math.max(1, this.settledAt - this.startedAt), total, rejected });
     this.total = 0;
     this.rejected = 0;
     if (cycles.length < LEAST) return undefined;
-    const isFound = isIrregular(cycles);
-    if (isFound || cycles.length === MOST) this.cycles = [];
+    const isFound = this.longestMs < ALIKE * this.shortestMs && isIrregular(cycles);
+    if (isFound || cycles.length === MOST) this.restart();
     return isFound ? joined(cycles) : undefined;
   }
 }

@@ -44,6 +44,7 @@ describe('closures', () => {
   it.each([
     ['as much comes before each', [MANY, { accepted: 60 }, MANY, MANY, MANY, MANY]],
     ['they are short', [MANY, FEW, MANY].map((cycle) => ({ ...cycle, closedMs: 200 }))],
+    ['the waits differ', [MANY, { accepted: 10, closedMs: 1_200 }, MANY]],
     ['one is long', [MANY, { accepted: 60, closedMs: 10_000 }, MANY]],
     ['one comes soon and is short', [LONG, { accepted: 30, closedMs: 100 }, LONG]],
     [
