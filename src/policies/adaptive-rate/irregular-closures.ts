@@ -3,12 +3,18 @@ import { acceptedPerMs, isPaced, joined, type RejectionStage, shareOf } from './
 /** So many closures are compared with each other, at least and at most. */
 const LEAST = 3;
 const MOST = 6;
-/** Rejections by chance are single: a closure has no more on average. A greater share has a cause. */
+/**
+ * Rejections by chance are single: a closure has no more on average. Above the greatest share, there
+ * is another cause.
+ */
 const SINGLE = 1.5;
 const MOST_SHARE = 0.1;
 /** Their durations differ by less: the waits that a limit names depend on when it was used up. */
 const ALIKE = 1.1;
-/** A closure is early if less than these parts of the mean number, and of the mean rate, were accepted. */
+/**
+ * A closure is early if less than these parts of the mean number, and of the mean rate, were
+ * accepted before it.
+ */
 const FEW = 0.5;
 const SLOW = 0.6;
 

@@ -48,7 +48,7 @@ export interface Caution {
  * Finds rejections that do not depend on the rate: if the rate falls several times, less is
  * accepted, and the share of rejected attempts stays the same, the rate is not the cause. Then the
  * earlier rate is tried again. If more is accepted, rejections are ignored from then on, until they
- * are clearly more than their share.
+ * are clearly more than their share. Where rejections name waits, {@link SlowComparison} finds them.
  */
 export class RejectionDamping {
   private readonly caution: Caution;
@@ -103,7 +103,7 @@ export class RejectionDamping {
     return this.isMeasuring ? Math.min(measuredPerMs, mostPerMs) : mostPerMs;
   }
 
-  /** The rate, per ms, before the falls that did not reduce the share of rejections. */
+  /** The rate, per ms, before the falls or the comparison that did not reduce the share. */
   get ratePerMs(): number {
     return this._ratePerMs;
   }

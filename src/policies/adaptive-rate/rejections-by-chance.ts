@@ -48,15 +48,15 @@ export class RejectionsByChance {
     const isRejected = outcome === 'rejected';
     // Where rejections by the limit tell details, those by chance look different.
     if (isRejected && !isOfOtherKind && !isBare) this.likeLimit.isTold = true;
-    const settle = (kind: RejectionDamping) => {
-      const { share } = kind;
-      kind.settled(isRejected, sent, measuredPerMs);
-      return share === 0 && kind.share > 0 ? kind.ratePerMs : undefined;
-    };
-    if (isRejected) return settle(isOfOtherKind ? this.otherKind : this.likeLimit);
-    settle(this.likeLimit);
-    settle(this.otherKind);
-    return undefined;
+    if (!isRejected) {
+      this.likeLimit.settled(false, sent, measuredPerMs);
+      this.otherKind.settled(false, sent, measuredPerMs);
+      return undefined;
+    }
+    const kind = isOfOtherKind ? this.otherKind : this.likeLimit;
+    const { share } = kind;
+    kind.settled(true, sent, measuredPerMs);
+    return share === 0 && kind.share > 0 ? kind.ratePerMs : undefined;
   }
 
   /** @returns whether to ignore the rejections of a closure that has ended */
