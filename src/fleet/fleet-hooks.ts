@@ -1,4 +1,4 @@
-import type { RateOrigin } from '../policies/adaptive-rate/unit-rate.ts';
+import type { RateOrigin } from '../policies/adaptive-rate/units/unit-rate.ts';
 import type { ExchangeRequest, GrantReply, SharedConfig, Shortage } from './protocol.ts';
 
 /** The costs of a request, in the units of the protocol. */

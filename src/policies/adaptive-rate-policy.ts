@@ -1,7 +1,7 @@
 import { isRejection, type Verdict } from '../model/feedback.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { Emit } from '../model/policy-events.ts';
-import { FirstAttempts } from './adaptive-rate/first-attempts.ts';
+import { FirstAttempts } from './adaptive-rate/attempts/first-attempts.ts';
 import { NOTHING_KNOWN, type RateSnapshot } from './adaptive-rate/rate-snapshot.ts';
 import { LearnedRate, type LearnedRateContext, type RateCharge } from './learned-rate.ts';
 import type { CompletedAttempt, Policy, RequestCost, Time } from './policy.ts';

@@ -1,9 +1,9 @@
 import { isRejection, type Verdict } from '../model/feedback.ts';
-import type { FirstAttempts } from './adaptive-rate/first-attempts.ts';
+import type { FirstAttempts } from './adaptive-rate/attempts/first-attempts.ts';
+import type { Sending } from './adaptive-rate/attempts/sending.ts';
 import { RateLearner } from './adaptive-rate/rate-learner.ts';
 import type { RateSnapshot } from './adaptive-rate/rate-snapshot.ts';
-import type { Sending } from './adaptive-rate/sending.ts';
-import type { HardLimits } from './adaptive-rate/unit-rates.ts';
+import type { HardLimits } from './adaptive-rate/units/unit-rates.ts';
 import type { CompletedAttempt, RequestCost } from './policy.ts';
 import type { RateEvents } from './rate-events.ts';
 

@@ -1,6 +1,6 @@
 import { isRejection, type ReportedLimit, type Verdict } from '../../model/feedback.ts';
+import type { Sending } from '../../policies/adaptive-rate/attempts/sending.ts';
 import type { RateSnapshot } from '../../policies/adaptive-rate/rate-snapshot.ts';
-import type { Sending } from '../../policies/adaptive-rate/sending.ts';
 import type { Data, Plan, ReportEntry } from '../protocol.ts';
 import { NOT_SENT, PACED, WAITED, WITHDRAWN } from './attempt-reports.ts';
 import type { FleetRateLearner } from './fleet-rate-learner.ts';

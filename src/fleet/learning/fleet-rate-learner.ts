@@ -1,6 +1,6 @@
 import type { ReportedLimit } from '../../model/feedback.ts';
 import { RateLearner } from '../../policies/adaptive-rate/rate-learner.ts';
-import type { RateOrigin } from '../../policies/adaptive-rate/unit-rate.ts';
+import type { RateOrigin } from '../../policies/adaptive-rate/units/unit-rate.ts';
 
 /** What other processes may send from now on, by the state of a learner. */
 export interface Outlook {

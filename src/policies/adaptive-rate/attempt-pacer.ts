@@ -1,5 +1,5 @@
+import { Sending } from './attempts/sending.ts';
 import { LearnerParts } from './learner-parts.ts';
-import { Sending } from './sending.ts';
 
 /** How long a computed rate is valid: it changes while requests wait. */
 const REASK_MS = 1_000;

@@ -1,15 +1,15 @@
-import { ClosedTime } from './closed-time.ts';
-import { ConcurrencyCapDetector } from './concurrency-cap-detector.ts';
-import { Demand } from './demand.ts';
-import type { EarlierAttempts } from './first-attempts.ts';
-import { RateEstimate } from './rate-estimate.ts';
+import { Demand } from './attempts/demand.ts';
+import type { EarlierAttempts } from './attempts/first-attempts.ts';
+import { Reactions } from './attempts/reactions.ts';
+import { SendHistory, type SendHistoryListener } from './attempts/send-history.ts';
+import type { SentAttempt } from './attempts/sent-attempt.ts';
+import { ConcurrencyCapDetector } from './concurrency/concurrency-cap-detector.ts';
+import { RateEstimate } from './measured/rate-estimate.ts';
 import type { RateSnapshot } from './rate-snapshot.ts';
-import { Reactions } from './reactions.ts';
-import { SendHistory, type SendHistoryListener } from './send-history.ts';
-import type { SentAttempt } from './sent-attempt.ts';
+import { ClosedTime } from './reopening/closed-time.ts';
 import { START_AT_ONCE, Trust } from './trust.ts';
-import type { RateOrigin } from './unit-rate.ts';
-import { type HardLimits, UnitRates } from './unit-rates.ts';
+import type { RateOrigin } from './units/unit-rate.ts';
+import { type HardLimits, UnitRates } from './units/unit-rates.ts';
 
 /**
  * If rejections take longer than this number of intervals, a reaction lowers the pace before the rate

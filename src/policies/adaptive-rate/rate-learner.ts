@@ -1,11 +1,11 @@
 import type { Verdict } from '../../model/feedback.ts';
 import { AttemptPacer } from './attempt-pacer.ts';
+import type { Sending } from './attempts/sending.ts';
+import type { SentAttempt } from './attempts/sent-attempt.ts';
 import { LimitChange } from './limit-change.ts';
 import { LimitSigns, resetOf } from './limit-signs.ts';
-import type { Sending } from './sending.ts';
-import type { SentAttempt } from './sent-attempt.ts';
-import { shortestOf } from './shortest-limit.ts';
 import { START_AT_ONCE } from './trust.ts';
+import { shortestOf } from './units/shortest-limit.ts';
 
 /** As many rejections in a row are an outage if they are less probable by chance than this. */
 const IMPROBABLE = 0.05;

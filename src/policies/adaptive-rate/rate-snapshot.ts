@@ -1,4 +1,4 @@
-import type { RateOrigin } from './unit-rate.ts';
+import type { RateOrigin } from './units/unit-rate.ts';
 
 /** The state for one unit that a provider limits. */
 export interface UnitSnapshot {

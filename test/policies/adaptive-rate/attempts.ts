@@ -1,4 +1,4 @@
-import { SentAttempt } from '../../../src/policies/adaptive-rate/sent-attempt.ts';
+import { SentAttempt } from '../../../src/policies/adaptive-rate/attempts/sent-attempt.ts';
 
 type Parts = Partial<ConstructorParameters<typeof SentAttempt>[0]>;
 

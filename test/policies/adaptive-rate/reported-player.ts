@@ -1,6 +1,6 @@
 import type { ReportedLimit } from '../../../src/model/feedback.ts';
-import { Pacer } from '../../../src/policies/adaptive-rate/pacer.ts';
-import { ReportedRate } from '../../../src/policies/adaptive-rate/reported-rate.ts';
+import { ReportedRate } from '../../../src/policies/adaptive-rate/reported/reported-rate.ts';
+import { Pacer } from '../../../src/policies/adaptive-rate/units/pacer.ts';
 import type { Window } from './windows.ts';
 
 /** What answers tell of a limit, beside what is left of it. */

@@ -1,0 +1,232 @@
+import type { Closure } from '../attempts/closure.ts';
+import { CongestionSamples, type RateBounds } from './congestion-samples.ts';
+import { CLOSED_PART, IDLE_PART } from './first-stop.ts';
+import { nextRate } from './next-rate.ts';
+import type { OpenTime } from './open-time.ts';
+import { LEAST_DOUBLING, type RateProbing } from './rate-probing.ts';
+import { UnsavedLimit } from './unsaved-limit.ts';
+
+/** The pace has grown in a cycle if its last pace exceeds the mean accepted rate by this factor. */
+const GREW = 1.15;
+/**
+ * A rate with this much evidence is sure. A closure that would change it may be an outage if it is
+ * longer than this number of intervals.
+ */
+const SURE_EVIDENCE = 20;
+const OUTAGE_INTERVALS = 4;
+/** A closure is an outage only if it would lower a sure rate below this share. */
+const OUTAGE_PART = 0.5;
+/** A rate that a long closure lowers below this share is uncertain. */
+const FELL = 0.9;
+/** The most evidence that is kept after an outage or an interruption. */
+const EVIDENCE_AFTER = 50;
+/** A cycle that accepts no more than this may only have interrupted the last closure. */
+const STRAY = 2;
+
+/** The time from the end of one closure to the end of the next. */
+export interface Cycle {
+  /** When the closure before it ended. */
+  readonly startedAt: number;
+  /** The time from the last rejection of that closure to its end, in ms. */
+  readonly gapMs: number;
+  /** Attempts that were accepted by the pace. */
+  readonly accepted: number;
+  /** The time with demand until the closure began, and the time of the closure, in ms. */
+  readonly openMs: number;
+  readonly closedMs: number;
+  /** The time without demand, and the delay of the attempt that found the closure over, in ms. */
+  readonly idleMs: number;
+  readonly lateMs: number;
+  /** The pace at which the closure began, per ms, without attempts that are rejected by chance. */
+  readonly pacePerMs: number;
+  /** Whether the rejections of the closure look like those of an outage. */
+  readonly isOutage: boolean;
+  /** When the provider was last known to be closed, and when it was known to be open again. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** @param share the share of attempts that is rejected by chance */
+export function cycleOf(
+  closure: Closure,
+  open: OpenTime,
+  share: number,
+  from: number,
+  to: number,
+): Cycle {
+  const { byPace, idleMs, lateMs, isOutage } = closure;
+  return {
+    startedAt: open.startedAt,
+    gapMs: open.gapMs,
+    accepted: byPace,
+    openMs: open.openMs(closure),
+    closedMs: to - closure.startedAt - lateMs,
+    idleMs,
+    lateMs,
+    pacePerMs: closure.pacePerMs * (1 - share),
+    isOutage,
+    from,
+    to,
+  };
+}
+
+/** The rate that the provider accepts, measured anew at the end of each closure. */
+export class MeasuredRate {
+  /** The rate, per ms; 0 if there is none. */
+  perMs = 0;
+  private marks: CongestionSamples | undefined = undefined;
+  private _evidence = 1;
+  private _bounds: RateBounds | undefined = undefined;
+  private readonly unsaved = new UnsavedLimit();
+  /**
+   * Whether a few attempts, accepted by chance, only interrupted the last closure. That counts only
+   * once in a row.
+   */
+  private wasStray = false;
+  /** Whether the last closure was an outage. */
+  private wasOutage = false;
+  private readonly isForAll: boolean;
+
+  /** @param isForAll whether it is the rate of all processes that use the provider */
+  constructor(isForAll: boolean) {
+    this.isForAll = isForAll;
+  }
+
+  /** Whether anything was measured. */
+  get isKnown(): boolean {
+    return this.marks !== undefined;
+  }
+
+  /** The number of accepted attempts behind the rate. */
+  get evidence(): number {
+    return this._evidence;
+  }
+
+  get isSure(): boolean {
+    return this._evidence >= SURE_EVIDENCE;
+  }
+
+  /** Undefined until two closures were measured. */
+  get bounds(): RateBounds | undefined {
+    return this._bounds;
+  }
+
+  /** Begins with a rate that was measured before, for example in another process. */
+  begin(perMs: number, now: number, probing: RateProbing): void {
+    this.first(perMs, now, now);
+    this._evidence = SURE_EVIDENCE;
+    probing.plan(1 / SURE_EVIDENCE, SURE_EVIDENCE);
+  }
+
+  /** Sets the rate that the first closure showed. */
+  first(perMs: number, from: number, to: number): void {
+    this.perMs = perMs;
+    this._evidence = 1;
+    this.marks = new CongestionSamples({ from, to });
+  }
+
+  /** Nothing is known about the time from `from` to `to`: the provider may have saved capacity. */
+  interrupted(from: number, to: number): void {
+    this.restart(from, to);
+    this._evidence = Math.min(this._evidence, EVIDENCE_AFTER);
+  }
+
+  /** The limit has changed by a factor. */
+  scale(factor: number): void {
+    this.perMs *= factor;
+    this.marks?.scale(factor);
+    if (this._bounds !== undefined) this._bounds = this.marks?.bounds();
+  }
+
+  /** The next measurement begins after this time. The rate stays. */
+  restart(from: number, to: number): void {
+    this.marks?.restart(from, to);
+  }
+
+  /**
+   * Measures the rate at the end of a cycle.
+   * @param probing plans what is tried next
+   * @returns false if an outage ended the cycle, so that it shows nothing about the rate
+   */
+  measure(cycle: Cycle, probing: RateProbing): boolean {
+    const { marks } = this;
+    if (marks === undefined) return false;
+    const isOutage = this.isOutage(cycle);
+    marks.skip(cycle.idleMs + cycle.lateMs);
+    if (isOutage) this.skipOutage(marks, cycle, probing);
+    else this.follow(marks, cycle, probing);
+    this.wasOutage = isOutage;
+    return !isOutage;
+  }
+
+  private isOutage({ isOutage, accepted, openMs, closedMs }: Cycle): boolean {
+    const { perMs } = this;
+    // If outages follow each other until the rate is not sure any more, the limit may be the cause.
+    const isAgain = this.wasOutage && !this.isSure;
+    return (
+      (isOutage && !isAgain) ||
+      (Math.min(this._evidence, accepted) >= SURE_EVIDENCE &&
+        closedMs * perMs > OUTAGE_INTERVALS &&
+        accepted / (openMs + closedMs) < OUTAGE_PART * perMs)
+    );
+  }
+
+  /** Leaves the duration of the closure out. */
+  private skipOutage(marks: CongestionSamples, cycle: Cycle, probing: RateProbing): void {
+    const { accepted, to, pacePerMs } = cycle;
+    marks.skip(cycle.closedMs);
+    marks.add({ accepted, from: to, to, isFull: false, pacePerMs });
+    // If outages follow each other, the rate may be wrong.
+    const evidence = this.wasOutage ? this._evidence / 2 : this._evidence;
+    this._evidence = Math.min(evidence, EVIDENCE_AFTER);
+    probing.excess = 1 / this._evidence;
+  }
+
+  private follow(marks: CongestionSamples, cycle: Cycle, probing: RateProbing): void {
+    const { accepted, openMs, closedMs, idleMs, pacePerMs } = cycle;
+    this.wasStray = !this.wasStray && isStray(marks, cycle);
+    this.add(marks, cycle, probing);
+    const before = this.perMs;
+    const bounds = marks.bounds();
+    if (bounds !== undefined) this.choose(bounds, probing);
+    const isLong = closedMs > CLOSED_PART * (openMs + closedMs);
+    if (!isLong && !this.wasStray && idleMs === 0) {
+      const meanPerMs = accepted / (openMs + closedMs);
+      this.perMs = this.unsaved.next(accepted, meanPerMs, pacePerMs, this.perMs);
+    }
+    // The duration of the closure alone lowered the rate, and it may have had another cause.
+    if (this.perMs < FELL * before && isLong) {
+      this._evidence = Math.min(this._evidence, LEAST_DOUBLING);
+      probing.plan(1 / this._evidence, LEAST_DOUBLING);
+    }
+  }
+
+  /** Adds the cycle to the measurements. */
+  private add(marks: CongestionSamples, cycle: Cycle, probing: RateProbing): void {
+    const { accepted, openMs, closedMs, idleMs, pacePerMs, to } = cycle;
+    const from = Math.min(to, cycle.from + cycle.lateMs);
+    if (this.wasStray) {
+      marks.prolong(accepted, from, to);
+      return;
+    }
+    const grew = pacePerMs > (GREW * (accepted + 1)) / openMs;
+    const isWindow = !this.isForAll && closedMs > CLOSED_PART * (openMs + closedMs);
+    probing.cycled(accepted, grew, isWindow);
+    const isFull = !grew && idleMs < IDLE_PART * (to - cycle.startedAt);
+    marks.add({ accepted, from, to, isFull, pacePerMs });
+  }
+
+  /** Chooses a rate within the measured bounds. */
+  private choose(bounds: RateBounds, probing: RateProbing): void {
+    this._bounds = bounds;
+    const { perMs, evidence, excess } = nextRate(bounds, this.perMs);
+    this.perMs = perMs;
+    this._evidence = evidence;
+    probing.plan(excess, evidence, bounds.hasChanged);
+  }
+}
+
+/** Whether a few attempts, accepted by chance, only interrupted the closure before. */
+function isStray(marks: CongestionSamples, { accepted, idleMs, openMs, gapMs }: Cycle): boolean {
+  return marks.hasRow && accepted <= STRAY && idleMs === 0 && openMs < gapMs;
+}

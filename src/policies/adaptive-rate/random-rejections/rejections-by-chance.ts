@@ -1,0 +1,83 @@
+import type { Closure } from '../attempts/closure.ts';
+import type { SentAttempt } from '../attempts/sent-attempt.ts';
+import { RejectionDamping } from './rejection-damping.ts';
+import type { ShareTrial } from './share-trial.ts';
+
+/**
+ * Rejections that look like those by the limit. Where other processes use the limit too, their
+ * number does not depend on the own rate either: then a small share may be ignored at most, and a
+ * short increase of it ends that. A trial shows whether a greater share is by chance.
+ */
+const LIKE_THE_LIMIT = { stops: 6, mostShare: 0.75, untriedShare: 0.05, sure: 2, needsTrial: true };
+/** Rejections with another cause, such as an overload. A greater share is an outage. */
+const OF_OTHER_KIND = { stops: 3, mostShare: 0.75, untriedShare: 0.75, sure: 5, needsTrial: false };
+
+/**
+ * Rejections that do not depend on the rate: those that look like rejections by the limit, and those
+ * with another cause.
+ */
+export class RejectionsByChance {
+  private readonly likeLimit = new RejectionDamping(LIKE_THE_LIMIT);
+  private readonly otherKind = new RejectionDamping(OF_OTHER_KIND);
+
+  /** @param canTry whether attempts can be sent at once for a trial */
+  constructor(canTry: boolean) {
+    this.likeLimit.canTry = canTry;
+  }
+
+  /** The share of attempts that is rejected whatever the rate; 0 if none is known. */
+  get share(): number {
+    return 1 - (1 - this.likeLimit.share) * (1 - this.otherKind.share);
+  }
+
+  /**
+   * The greatest pace, per ms: while shares are measured or compared, no more must be sent than the
+   * provider accepts. @param measuredPerMs the measured rate
+   */
+  mostPerMs(measuredPerMs: number): number {
+    const { likeLimit, otherKind } = this;
+    return Math.min(likeLimit.mostPerMs(measuredPerMs), otherKind.mostPerMs(measuredPerMs));
+  }
+
+  /**
+   * @param measuredPerMs the measured rate, per ms
+   * @returns the rate that was sent before, per ms, if rejections have proved to be by chance
+   */
+  settled(sent: SentAttempt, measuredPerMs: number): number | undefined {
+    const { outcome, isOfOtherKind, isBare } = sent;
+    const isRejected = outcome === 'rejected';
+    // Where rejections by the limit tell details, those by chance look different.
+    if (isRejected && !isOfOtherKind && !isBare) this.likeLimit.isTold = true;
+    if (!isRejected) {
+      this.likeLimit.settled(false, sent, measuredPerMs);
+      this.otherKind.settled(false, sent, measuredPerMs);
+      return undefined;
+    }
+    const kind = isOfOtherKind ? this.otherKind : this.likeLimit;
+    const { share } = kind;
+    kind.settled(true, sent, measuredPerMs);
+    return share === 0 && kind.share > 0 ? kind.ratePerMs : undefined;
+  }
+
+  /** @returns whether to ignore the rejections of a closure that has ended */
+  explain({ pacePerMs, isOfOtherKind }: Closure): boolean {
+    return (isOfOtherKind ? this.otherKind : this.likeLimit).isByChance(pacePerMs);
+  }
+
+  get trial(): ShareTrial {
+    return this.likeLimit.trial;
+  }
+
+  /**
+   * An attempt of a trial has ended. One without a result counts as rejected.
+   * @returns the rate that was accepted before, per ms, if the trial has ended well
+   */
+  tried({ outcome }: SentAttempt): number | undefined {
+    return this.likeLimit.tried(outcome !== 'accepted') ? this.likeLimit.ratePerMs : undefined;
+  }
+
+  /** The rate, per ms, that was accepted before the falls by rejections of this kind. */
+  rateBefore({ isOfOtherKind }: Closure): number {
+    return (isOfOtherKind ? this.otherKind : this.likeLimit).ratePerMs;
+  }
+}

@@ -1,0 +1,283 @@
+import type { ReportedLimit } from '../../../model/feedback.ts';
+import type { UnitCharge } from '../attempts/sent-attempt.ts';
+import { DriftingRate, LEAST_BASE, MOST_FACTOR } from './drifting-rate.ts';
+import { FillMeter } from './fill-meter.ts';
+import {
+  type Described,
+  isSmall,
+  LEAST_SPARE,
+  leftOf,
+  type Report,
+  savedOf,
+  spareOf,
+} from './report.ts';
+import { ReportedWindow } from './reported-window.ts';
+import { WindowClassifier } from './window-classifier.ts';
+
+/** The age at which a report is out of date. */
+const FRESH_MS = 15_000;
+/** The lowest rate, as a share of the base, when nothing is left. */
+const LEAST_FACTOR = 0.2;
+/** The share of an excess that raises the rate. */
+const EXCESS_WEIGHT = 1 / 3;
+/** A limit really holds the reported amount if this share of it was left at some time. */
+const HOLDS_PART = 0.5;
+/** The assumed window of limits that report none: a minute, as for OpenAI and Azure. */
+const USUAL_WINDOW_MS = 60_000;
+/** A limit with this share left does not limit for now, whatever its kind. */
+const PLENTY = 0.5;
+/** The share that is used of a rate that is known exactly. */
+export const EXACT_PART = 0.998;
+
+/** The rounding of resets, if all of them were whole seconds. */
+const SECOND_MS = 1_000;
+/** The error of resets in that case, and otherwise: the delay of the network. */
+const ROUNDED_MS = 1_500;
+const LEAST_ROUNDED_MS = 5;
+
+/**
+ * The rate that a provider's reports allow, so that a little of the limit stays unused. The amount
+ * left now is the reported one, minus the amount sent since, plus the refill.
+ */
+export class ReportedRate {
+  readonly #window = new ReportedWindow();
+  readonly #classifier = new WindowClassifier();
+  readonly #fill = new FillMeter();
+  #report: Report | undefined = undefined;
+  #roundedMs = ROUNDED_MS;
+  /** The longest reported reset. */
+  #longestMs = 0;
+  readonly #share = new DriftingRate();
+  /** The refill rate that the last report promises, per ms. */
+  #promisedPerMs = 0;
+  /** The factor by which the rate may be higher, because the reported time is rounded. */
+  #uncertainty = 1;
+  /** Until this total amount was sent, saved capacity is sent at once. */
+  #atOnceUntil = Number.NEGATIVE_INFINITY;
+
+  /**
+   * @param attempt the attempt whose answer reports; its `total` excludes rejected ones
+   * @param isAccepted whether its own cost is part of the usage
+   * @param totalNow the amount sent and not rejected by now
+   */
+  reported(
+    limits: ReportedLimit,
+    attempt: UnitCharge,
+    isAccepted: boolean,
+    totalNow: number,
+    now: number,
+  ): void {
+    const { limit = 0, remaining, resetMs } = limits;
+    if (limit <= 0 || remaining === undefined) return;
+    const isTime = limits.isResetTime === true;
+    // The reported reset time has passed, so the duration of the refill is not known.
+    if (isTime && resetMs === undefined) return;
+    const windowMs = limits.windowMs ?? USUAL_WINDOW_MS;
+    const { at, order, cost } = attempt;
+    const total = attempt.total + (isAccepted ? cost : 0);
+    const isLatest = order >= (this.#report?.order ?? -1);
+    if (resetMs !== undefined && !isTime && resetMs % SECOND_MS !== 0) {
+      this.#roundedMs = LEAST_ROUNDED_MS;
+    }
+    const roundedMs = isTime ? ROUNDED_MS : this.#roundedMs;
+    this.#longestMs = Math.max(this.#longestMs, resetMs ?? 0);
+    // Resets within their rounding show nothing, as whole seconds of a window of a second.
+    const isVague = limits.windowMs === undefined && this.#longestMs <= roundedMs;
+    const tellsReset = resetMs !== undefined && !isVague;
+    const wholeAt = (isTime ? now : at) + (resetMs ?? Number.NaN);
+    if (tellsReset) {
+      const latestEnd = now + resetMs;
+      const earliestEnd = isTime ? latestEnd : at + resetMs;
+      const isRejected = !isAccepted && remaining < cost;
+      const ends = { earliestEnd, latestEnd, resetMs: earliestEnd - at, roundedMs };
+      const seen = { limit, remaining, at, order, total, totalNow, isRejected, windowMs, ...ends };
+      this.#window.report(seen, now);
+      if (isLatest) this.#classifier.report({ ...seen, used: limit - remaining });
+    }
+    if (!isLatest) return;
+    const before = this.#report?.limit ?? limit;
+    if (limit !== before) {
+      this.#fill.scale(limit / before);
+      this.#share.scale(limit / before);
+    }
+    this.#fill.report({ at, order, left: remaining, total });
+    const fullPerMs = tellsReset ? (limit - remaining) / (resetMs + roundedMs) : 0;
+    this.#report = { limit, remaining, windowMs, at, order, total, tellsReset, wholeAt, fullPerMs };
+    if (tellsReset) {
+      // Every kind of limit is full again by the reported time. Some hold less than they report.
+      const { highest } = this.#fill;
+      const most = highest >= HOLDS_PART * limit ? limit - 1 : highest;
+      this.#promisedPerMs = Math.max(0, most - remaining) / (resetMs + roundedMs);
+      this.#uncertainty = 1 + roundedMs / this.#classifier.lengthMs;
+    }
+    const ratePerMs = this.#nominalPerMs(limits.windowMs, limit);
+    if (ratePerMs === undefined) return;
+    this.#share.told(ratePerMs, this.#fill.perMs ?? ratePerMs, now);
+  }
+
+  /**
+   * There was no demand until now: the amount left was saved.
+   * @param total as for {@link rateAt}
+   */
+  resumed(total: number, now: number): void {
+    this.#window.resumed(total, now);
+    const report = this.#report;
+    if (report === undefined) return;
+    this.#atOnceUntil = total + report.limit;
+    if (this.#classifier.kind !== 'bucket') return;
+    this.#continue(report, savedOf(report, this.#described, total, now), total, now);
+  }
+
+  /** Counts from this amount left now, as if it were reported. */
+  #continue(report: Report, remaining: number, total: number, now: number): void {
+    this.#report = { ...report, remaining, total, at: now };
+  }
+
+  /** An attempt cost more than estimated. */
+  corrected(order: number, more: number): void {
+    if (this.#report !== undefined && order <= this.#report.order) {
+      this.#report.total += more;
+      this.#window.corrected(order, more);
+    }
+    this.#fill.corrected(order, more);
+  }
+
+  /** The whole limit; 0 if none was reported lately. */
+  limit(now: number): number {
+    return this.#fresh(now)?.limit ?? 0;
+  }
+
+  /**
+   * The limit divided by its window, or by a minute if none is reported; undefined if none was
+   * reported lately.
+   */
+  toldPerMs(now: number): number | undefined {
+    const report = this.#fresh(now);
+    return report && report.limit / report.windowMs;
+  }
+
+  /** The rate of the whole limit, by the reported times; undefined if none was reported lately. */
+  usualPerMs(now: number): number | undefined {
+    if (this.#fresh(now) === undefined) return undefined;
+    if (this.#hasEnd) return this.#window.usualPerMs;
+    return this.#share.perMs === undefined ? undefined : this.#share.wholePerMs;
+  }
+
+  /**
+   * The rate of the whole limit, including the use by other processes; 0 if none was reported
+   * lately, or if each request uses the limit up.
+   */
+  wholePerMs(now: number): number {
+    const report = this.#fresh(now);
+    const described = this.#described;
+    // Nothing is ever left of a limit on the distance between requests, whatever others use.
+    if (!report || (described.highest < 1 && isSmall(report, described))) return 0;
+    // The measured refill of a bucket excludes what others use.
+    return described.kind === 'bucket' ? report.fullPerMs : (this.usualPerMs(now) ?? 0);
+  }
+
+  /** Whether the amount left may be sent at once, and then nothing until the next report. */
+  get isExact(): boolean {
+    if (this.#hasEnd) return this.#window.isExact;
+    // Without a reset or a window, no rate follows from the amount left.
+    return this.#report?.tellsReset === false && this.#share.perMs !== undefined;
+  }
+
+  /** Whether reports show that the limit admits requests before it is full again. */
+  get refillsGradually(): boolean {
+    return this.#report?.tellsReset === true && !this.#hasEnd;
+  }
+
+  /** Milliseconds until the reported amount covers a cost. @param total as for {@link rateAt} */
+  wait(cost: number, total: number, now: number): number {
+    return this.#hasEnd ? this.#window.wait(cost, total, now) : 0;
+  }
+
+  /**
+   * How much may be sent at once; Infinity: reports set no bound. @param total as for
+   * {@link rateAt}
+   */
+  left(total: number, now: number): number {
+    if (this.#hasEnd) return this.#window.left(total, now);
+    const report = this.#fresh(now);
+    if (report === undefined || report.tellsReset) return Number.POSITIVE_INFINITY;
+    const left = report.remaining - (total - report.total);
+    // Without a reset time, only the amount left at the last report is known.
+    return left > LEAST_SPARE ? left : Number.POSITIVE_INFINITY;
+  }
+
+  /**
+   * The rate per ms; undefined if reports set no bound for now. @param total the amount sent and
+   * not rejected
+   */
+  rateAt(total: number, now: number): number | undefined {
+    const last = this.#report;
+    if (last === undefined) return undefined;
+    const described = this.#described;
+    const { kind, highest } = described;
+    if (total < this.#atOnceUntil) {
+      const saved = savedOf(last, described, total, now);
+      if (saved > spareOf(last, kind)) return undefined;
+    }
+    if (this.#hasEnd) return this.#window.rateAt(total, now);
+    const report = this.#fresh(now);
+    const { perMs, wholePerMs } = this.#share;
+    if (report === undefined || perMs === undefined) return undefined;
+    let left = leftOf(report, wholePerMs, total, now);
+    if (kind === 'bucket' && left > highest) {
+      // A full bucket does not fill further, for example during an outage.
+      left = highest;
+      this.#continue(report, left, total, now);
+    }
+    if (report.tellsReset && left >= PLENTY * highest) {
+      this.#share.raise();
+      return undefined;
+    }
+    const spare = spareOf(report, kind, perMs / Math.max(report.fullPerMs, wholePerMs));
+    if (!report.tellsReset) {
+      // Only the amount left is certain. When it is used up, a few attempts are sent to get new
+      // reports.
+      const isLeft = report.remaining - (total - report.total) > spare;
+      return isLeft ? undefined : LEAST_FACTOR * wholePerMs;
+    }
+    if (isSmall(report, described)) return undefined;
+    const excess = (left - spare) / spare;
+    const base = this.#share.drift(perMs, excess, now);
+    const most =
+      kind === 'bucket'
+        ? MOST_FACTOR * base
+        : EXACT_PART * Math.min(base, this.#uncertainty * wholePerMs);
+    const factor = 1 + (excess > 0 ? excess * EXCESS_WEIGHT : excess);
+    return Math.max(LEAST_FACTOR * base, Math.min(most, base * factor));
+  }
+
+  /**
+   * Whether the limit is, or may be, full again at one time: the amount left may be sent at once in
+   * any case.
+   */
+  get #hasEnd(): boolean {
+    if (this.#report?.tellsReset !== true) return false;
+    const { kind } = this.#classifier;
+    return kind === 'fixed' || (kind === undefined && !this.#window.isMoving);
+  }
+
+  get #described(): Described {
+    const { kind, lengthMs } = this.#classifier;
+    return { kind, lengthMs, highest: this.#fill.highest, perMs: this.#share.wholePerMs };
+  }
+
+  #nominalPerMs(windowMs: number | undefined, limit: number): number | undefined {
+    const usualPerMs = limit / (windowMs ?? USUAL_WINDOW_MS);
+    // Reset times are more reliable than reported windows.
+    if (this.#report?.tellsReset !== true) return windowMs === undefined ? undefined : usualPerMs;
+    if (this.#classifier.kind !== 'bucket') return limit / this.#classifier.lengthMs;
+    const { perMs } = this.#fill;
+    if (perMs === undefined) return undefined;
+    return Math.max(perMs, this.#promisedPerMs, LEAST_BASE * usualPerMs);
+  }
+
+  #fresh(now: number): Report | undefined {
+    const report = this.#report;
+    return report !== undefined && now - report.at <= FRESH_MS ? report : undefined;
+  }
+}

@@ -1,0 +1,173 @@
+import type { ReportedLimit } from '../../../model/feedback.ts';
+import type { UnitCharge } from '../attempts/sent-attempt.ts';
+import { EXACT_PART, ReportedRate } from '../reported/reported-rate.ts';
+import { Pacer } from './pacer.ts';
+
+/** The source of the rate in force; `start`: nothing is known yet. */
+export type RateOrigin = 'start' | 'limit' | 'headers' | 'learned';
+
+/** A learned rate this close to the reported one counts as the reported one. */
+const NEAR = 0.05;
+
+/** The greatest delay of timers in a busy process. */
+const LATE_MS = 10;
+
+/** One unit that a provider limits, requests or tokens: its known rates, and its pace. */
+export class UnitRate {
+  readonly #reported = new ReportedRate();
+  readonly #pacer = new Pacer(Number.POSITIVE_INFINITY);
+  readonly #hardPerMs: () => number;
+  #origin: RateOrigin = 'start';
+  #usualPerMs = Number.POSITIVE_INFINITY;
+  #order = 0;
+  #sent = 0;
+  #lost = 0;
+
+  /** @param hardPerMs the rate of a configured limit, read each time; Infinity if there is none */
+  constructor(hardPerMs: () => number) {
+    this.#hardPerMs = hardPerMs;
+  }
+
+  /** The last computed rate, per ms. */
+  get perMs(): number {
+    return this.#pacer.ratePerMs;
+  }
+
+  /**
+   * The last computed rate, per ms. If there is none, because the amount left may be sent at once
+   * or another policy enforces the limit, the rate of that limit.
+   */
+  get meanPerMs(): number {
+    const { ratePerMs } = this.#pacer;
+    return ratePerMs === Number.POSITIVE_INFINITY ? this.#usualPerMs : ratePerMs;
+  }
+
+  get origin(): RateOrigin {
+    return this.#origin;
+  }
+
+  /**
+   * The delay of timers that later attempts may make up for, in ms. A learned pace may come from a
+   * limit on the interval between requests; then only intervals that are too short for timers are
+   * made up for.
+   */
+  get lateMs(): number {
+    const stepMs = 1 / this.perMs;
+    return stepMs < LATE_MS || this.#origin !== 'learned' ? LATE_MS : 0;
+  }
+
+  /** When the next attempt may be sent, by the clock, in ms. */
+  get freeAt(): number {
+    return this.#pacer.freeAt;
+  }
+
+  /**
+   * Milliseconds until the next attempt may be sent.
+   * @param learnedPerMs the rate learned from rejections; Infinity if there is none
+   */
+  wait(learnedPerMs: number, now: number, cost = 1): number {
+    this.#pacer.setRate(this.#rateAt(learnedPerMs, now), now);
+    const coveredMs = this.#reported.wait(cost, this.#sent - this.#lost, now);
+    return Math.max(this.#pacer.wait(now), coveredMs);
+  }
+
+  /** Milliseconds until the reported limit permits an attempt. */
+  heldMs(now: number): number {
+    return this.#reported.wait(1, this.#sent - this.#lost, now);
+  }
+
+  /** The amount that the reported limit permits at once; Infinity if it sets no bound. */
+  left(now: number): number {
+    return this.#reported.left(this.#sent - this.#lost, now);
+  }
+
+  /** The whole limit that was reported; 0 if none was lately. */
+  reportedLimit(now: number): number {
+    return this.#reported.limit(now);
+  }
+
+  /** As {@link ReportedRate.wholePerMs}. */
+  wholePerMs(now: number): number {
+    return this.#reported.wholePerMs(now);
+  }
+
+  /** Whether reports show that the limit admits requests before it is full again. */
+  get refillsGradually(): boolean {
+    return this.#reported.refillsGradually;
+  }
+
+  /** Whether the next attempt has to wait for the pace. */
+  isPacing(now: number): boolean {
+    return this.#pacer.wait(now) > 0;
+  }
+
+  /** @param savedMs how much unused time may be used at once */
+  take(cost: number, now: number, savedMs = 0): UnitCharge {
+    const isOwed = this.#pacer.ratePerMs !== Number.POSITIVE_INFINITY;
+    const charge = { at: now, order: this.#order, total: this.#sent, cost, isOwed };
+    this.#order += 1;
+    this.#sent += cost;
+    this.#pacer.take(cost, now, savedMs);
+    return charge;
+  }
+
+  /** There was no demand before the next attempt. */
+  resumed(now: number): void {
+    this.#reported.resumed(this.#sent - this.#lost, now);
+  }
+
+  /** Records the real cost of an attempt. */
+  settle({ cost, order, isOwed }: UnitCharge, actual: number): void {
+    const more = actual - cost;
+    this.#sent += more;
+    if (isOwed) this.#pacer.giveBack(-more);
+    this.#reported.corrected(order, more);
+  }
+
+  /** The attempt was not accepted. @param isUnsent whether it was never sent */
+  reject({ cost, isOwed }: UnitCharge, isUnsent: boolean): void {
+    this.#lost += cost;
+    if (isUnsent && isOwed) this.#pacer.giveBack(cost);
+  }
+
+  /** No attempt is sent before this time. */
+  delayUntil(at: number): void {
+    this.#pacer.delayUntil(at);
+  }
+
+  /**
+   * Records the limit that an answer reports.
+   * @param isAccepted whether the attempt itself is part of the usage
+   * @returns whether it explains a rejection, so that nothing else is learned from it
+   */
+  report(limit: ReportedLimit, charge: UnitCharge, isAccepted: boolean, now: number): boolean {
+    const lost = this.#lost;
+    const total = charge.total - lost;
+    this.#reported.reported(limit, { ...charge, total }, isAccepted, this.#sent - lost, now);
+    return !isAccepted && this.#reported.isExact && (limit.remaining ?? charge.cost) < charge.cost;
+  }
+
+  #rateAt(learned: number, now: number): number {
+    const told = this.#reported.rateAt(this.#sent - this.#lost, now) ?? Number.POSITIVE_INFINITY;
+    const headers = Math.min(told, this.#exactly(learned, now));
+    const hard = this.#hardPerMs() * EXACT_PART;
+    const rate = Math.min(learned, headers, hard);
+    const usual = this.#reported.usualPerMs(now) ?? Number.POSITIVE_INFINITY;
+    this.#usualPerMs = Math.min(usual, hard);
+    if (rate === Number.POSITIVE_INFINITY) {
+      this.#origin = usual === Number.POSITIVE_INFINITY ? 'start' : 'headers';
+    } else if (rate === hard) this.#origin = 'limit';
+    else this.#origin = rate === headers ? 'headers' : 'learned';
+    // Another policy enforces configured limits, and permits bursts of what they saved.
+    const isPaced = learned !== Number.POSITIVE_INFINITY || rate < hard;
+    return isPaced ? rate : Number.POSITIVE_INFINITY;
+  }
+
+  /** The reported rate, if the learned rate is close to it. */
+  #exactly(learned: number, now: number): number {
+    const told = this.#reported.toldPerMs(now);
+    if (told === undefined) return Number.POSITIVE_INFINITY;
+    const isNear = Math.abs(learned / told - 1) < NEAR;
+    return isNear ? EXACT_PART * told : Number.POSITIVE_INFINITY;
+  }
+}

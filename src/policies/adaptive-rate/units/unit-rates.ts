@@ -1,0 +1,148 @@
+import type { ReportedLimit } from '../../../model/feedback.ts';
+import type { Sending } from '../attempts/sending.ts';
+import type { UnitCharge } from '../attempts/sent-attempt.ts';
+import { OtherLimits } from './other-limits.ts';
+import { shortestOf } from './shortest-limit.ts';
+import { TokenRatio } from './token-ratio.ts';
+import { UnitRate } from './unit-rate.ts';
+
+/** The limits that were configured, by their units. */
+export interface HardLimits {
+  /** The rate of the limit on a unit, per ms; Infinity if there is none. */
+  perMs(unit: 'requests' | 'tokens'): number;
+  /** The largest burst that the limit on a unit permits. */
+  burst(unit: 'requests' | 'tokens'): number;
+  /** Whether an attempt that is sent now tests the end of a configured window. */
+  isTest?(now: number): boolean | undefined;
+}
+
+/** The charges of an attempt, by unit. */
+export type Charges = Pick<Sending, 'requests' | 'tokens'>;
+
+/**
+ * The rates of both units that providers limit: requests, and tokens once a limit on them is known.
+ */
+export class UnitRates {
+  readonly requests: UnitRate;
+  tokens: UnitRate | undefined = undefined;
+  readonly #hard: HardLimits;
+  readonly #ratio = new TokenRatio();
+  readonly #others = new OtherLimits();
+
+  constructor(hard: HardLimits) {
+    this.#hard = hard;
+    this.requests = new UnitRate(() => hard.perMs('requests'));
+    if (hard.perMs('tokens') !== Number.POSITIVE_INFINITY) this.tokens = this.#tokenRate();
+  }
+
+  /** The rate of tokens where estimates are not corrected, as in other processes, per ms. */
+  get estimatedTokensPerMs(): number {
+    return (this.tokens?.perMs ?? Number.POSITIVE_INFINITY) / this.#ratio.expected(1);
+  }
+
+  /**
+   * Milliseconds until the next attempt may be sent.
+   * @param learnedPerMs the rate learned from rejections; Infinity if there is none
+   * @param estimate the estimated tokens of the attempt
+   */
+  wait(learnedPerMs: number, estimate: number, now: number): number {
+    const requestsMs = this.requests.wait(learnedPerMs, now);
+    const cost = this.#ratio.expected(estimate);
+    const tokensMs = this.tokens?.wait(Number.POSITIVE_INFINITY, now, cost) ?? 0;
+    return Math.max(requestsMs, tokensMs);
+  }
+
+  /** Computes the rates anew. */
+  set(learnedPerMs: number, now: number): void {
+    this.requests.wait(learnedPerMs, now);
+    this.tokens?.wait(Number.POSITIVE_INFINITY, now);
+  }
+
+  /** Whether the next attempt has to wait for the pace. */
+  isPacing(now: number): boolean {
+    return this.requests.isPacing(now) || (this.tokens?.isPacing(now) ?? false);
+  }
+
+  /** The number of requests that reported limits permit at once. */
+  left(now: number): number {
+    const cost = Math.max(1, this.#ratio.expected(0));
+    const tokens = this.tokens?.left(now) ?? Number.POSITIVE_INFINITY;
+    return Math.min(this.requests.left(now), tokens / cost);
+  }
+
+  /** Milliseconds until the reported limits permit an attempt. */
+  heldMs(now: number): number {
+    return Math.max(this.requests.heldMs(now), this.tokens?.heldMs(now) ?? 0);
+  }
+
+  /** Whether a reported limit is known to admit requests before it is full again. */
+  refillsGradually(limit: ReportedLimit): boolean {
+    const rates = new Map([
+      ['requests', this.requests],
+      ['tokens', this.tokens],
+    ]);
+    return this.#others.refillsGradually(limit) ?? rates.get(limit.unit)?.refillsGradually ?? false;
+  }
+
+  /** There was no demand before the next attempt. */
+  resumed(now: number): void {
+    this.requests.resumed(now);
+    this.tokens?.resumed(now);
+  }
+
+  /** @param savedMs how much unused time may be used at once */
+  take(estimate: number, now: number, savedMs: number): Charges {
+    return {
+      tokens: this.tokens?.take(this.#ratio.expected(estimate), now),
+      requests: this.requests.take(1, now, savedMs),
+    };
+  }
+
+  /** @param used the tokens that an attempt really cost */
+  settle({ estimate, tokens }: Sending, used: number): void {
+    this.#ratio.measured(estimate, used);
+    if (tokens !== undefined) this.tokens?.settle(tokens, used);
+  }
+
+  /** The attempt was not accepted. @param isUnsent whether it was never sent */
+  reject({ requests, tokens }: Charges, isUnsent: boolean): void {
+    if (requests !== undefined) this.requests.reject(requests, isUnsent);
+    if (tokens !== undefined) this.tokens?.reject(tokens, isUnsent);
+  }
+
+  /** @returns whether the limits that an answer reports explain a rejection */
+  report(
+    limits: readonly ReportedLimit[],
+    { requests, tokens }: Charges,
+    isAccepted: boolean,
+    now: number,
+  ): boolean {
+    if (limits.length === 0) return false;
+    let isExplained = false;
+    const ofRequests = shortestOf(limits, 'requests');
+    if (ofRequests !== undefined && requests !== undefined) {
+      isExplained = this.requests.report(ofRequests, requests, isAccepted, now);
+    }
+    const ofTokens = shortestOf(limits, 'tokens');
+    for (const limit of limits) {
+      const isOther = limit !== ofRequests && limit !== ofTokens;
+      if (isOther) this.#others.report(limit, requests?.at ?? now, now);
+    }
+    if (ofTokens === undefined) return isExplained;
+    this.tokens ??= this.#tokenRate();
+    if (tokens === undefined) return isExplained;
+    return this.tokens.report(ofTokens, tokens, isAccepted, now) || isExplained;
+  }
+
+  /** Records limits that were reported before. */
+  told(limits: readonly ReportedLimit[], at: number): void {
+    const charge: UnitCharge = { at, order: -1, total: 0, cost: 0, isOwed: false };
+    const charges = { requests: charge, tokens: charge };
+    this.report(limits, charges, true, at);
+    if (this.tokens !== undefined) this.report(limits, charges, true, at);
+  }
+
+  #tokenRate(): UnitRate {
+    return new UnitRate(() => this.#hard.perMs('tokens'));
+  }
+}

@@ -1,0 +1,229 @@
+import { describe, expect, it } from 'vitest';
+import { ConcurrencyCapDetector } from '../../../../src/policies/adaptive-rate/concurrency/concurrency-cap-detector.ts';
+import { attemptAt } from '../attempts.ts';
+
+/** So many were accepted, with so many others in flight. */
+function accepted(cap: ConcurrencyCapDetector, count: number, others: number): void {
+  for (let n = 0; n < count; n += 1) {
+    const sent = attemptAt(n, { others });
+    sent.outcome = 'accepted';
+    cap.isAccepted(sent);
+    cap.settled(sent);
+  }
+}
+
+function stopped(cap: ConcurrencyCapDetector, others: number, isBare = true): void {
+  cap.stopped(others, isBare);
+}
+
+/** A cap of ten that was found. */
+function found(): ConcurrencyCapDetector {
+  const cap = new ConcurrencyCapDetector();
+  for (let n = 0; n < 3; n += 1) {
+    accepted(cap, 20, 9);
+    stopped(cap, 10);
+  }
+  return cap;
+}
+
+describe('a cap of what is in flight', () => {
+  it('is not known at first', () => {
+    expect(new ConcurrencyCapDetector().limit).toBeUndefined();
+  });
+
+  it('is what a rejection tells, or what was in flight beside it', () => {
+    const told = new ConcurrencyCapDetector();
+    told.told(12, 8);
+    expect(told.limit).toBe(8);
+    const shown = new ConcurrencyCapDetector();
+    shown.told(12);
+    expect(shown.limit).toBe(12);
+    const none = new ConcurrencyCapDetector();
+    none.told(0);
+    expect(none.limit).toBe(1);
+  });
+
+  it('is found where rejections follow what is in flight', () => {
+    expect(found().limit).toBe(10);
+  });
+
+  it('is found though it is so small that it stops before eight are accepted', () => {
+    const cap = new ConcurrencyCapDetector();
+    for (let n = 0; n < 5; n += 1) {
+      accepted(cap, 4, 4);
+      stopped(cap, 5);
+    }
+    expect(cap.limit).toBe(5);
+  });
+
+  it('is not taken for one where stops that are unlike come between', () => {
+    const cap = new ConcurrencyCapDetector();
+    for (let n = 0; n < 20; n += 1) {
+      accepted(cap, 4, 4);
+      stopped(cap, n % 2 === 0 ? 5 : 40);
+    }
+    expect(cap.limit).toBeUndefined();
+  });
+
+  it('is not taken for one where as many in flight were accepted', () => {
+    const cap = new ConcurrencyCapDetector();
+    for (let n = 0; n < 20; n += 1) {
+      accepted(cap, 20, 12);
+      stopped(cap, 10);
+    }
+    expect(cap.limit).toBeUndefined();
+  });
+
+  it('is not taken for one where rejections come at any number in flight', () => {
+    const cap = new ConcurrencyCapDetector();
+    for (let n = 0; n < 20; n += 1) {
+      accepted(cap, 20, 2);
+      stopped(cap, n % 2 === 0 ? 5 : 40);
+    }
+    expect(cap.limit).toBeUndefined();
+  });
+
+  it('is not taken for one where rejections say something else', () => {
+    const cap = new ConcurrencyCapDetector();
+    for (let n = 0; n < 20; n += 1) {
+      accepted(cap, 20, 9);
+      stopped(cap, 10, false);
+    }
+    expect(cap.limit).toBeUndefined();
+  });
+
+  it('is exceeded by one after forty at the cap, and stays where that is rejected', () => {
+    const cap = found();
+    accepted(cap, 39, 9);
+    expect(cap.limit).toBe(10);
+    accepted(cap, 1, 9);
+    expect(cap.limit).toBe(11);
+    stopped(cap, 10);
+    expect(cap.limit).toBe(10);
+  });
+
+  it('is exceeded the later the longer it has held', () => {
+    const cap = found();
+    const waits: number[] = [];
+    for (let trial = 0; trial < 12; trial += 1) {
+      let count = 0;
+      for (; cap.limit === 10; count += 1) accepted(cap, 1, 9);
+      waits.push(count);
+      stopped(cap, 10);
+    }
+    expect(waits.slice(0, 4)).toEqual([40, 40, 40, 40]);
+    expect(waits.at(-1)).toBe(404);
+  });
+
+  it('is tried again soon after it fell', () => {
+    const cap = found();
+    for (let trial = 0; trial < 12; trial += 1) {
+      while (cap.limit === 10) accepted(cap, 1, 9);
+      stopped(cap, 10);
+    }
+    accepted(cap, 1, 5);
+    stopped(cap, 8);
+    expect(cap.limit).toBe(8);
+    accepted(cap, 40, 7);
+    expect(cap.limit).toBe(9);
+  });
+
+  it('is not exceeded for what counts as accepted while earlier results are missing', () => {
+    const cap = found();
+    for (let n = 0; n < 1_000; n += 1) cap.isAccepted(attemptAt(n, { others: 9 }));
+    expect(cap.limit).toBe(10);
+  });
+
+  it('rises where more is accepted', () => {
+    const cap = found();
+    accepted(cap, 40, 9);
+    accepted(cap, 16, 10);
+    expect(cap.limit).toBe(13);
+  });
+
+  it('is not exceeded for what is accepted below it', () => {
+    const cap = found();
+    accepted(cap, 1_000, 5);
+    expect(cap.limit).toBe(10);
+  });
+
+  it('falls where fewer are let in', () => {
+    const cap = found();
+    accepted(cap, 1, 5);
+    stopped(cap, 8);
+    expect(cap.limit).toBe(8);
+  });
+
+  it('is disproved by rejections far below it, and needs more to be believed again', () => {
+    const cap = found();
+    for (let n = 0; n < 3; n += 1) {
+      accepted(cap, 1, 1);
+      stopped(cap, 2);
+    }
+    expect(cap.limit).toBeUndefined();
+    for (let n = 0; n < 3; n += 1) {
+      accepted(cap, 20, 9);
+      stopped(cap, 10);
+    }
+    expect(cap.limit).toBeUndefined();
+    accepted(cap, 20, 9);
+    stopped(cap, 10);
+    expect(cap.limit).toBe(10);
+  });
+
+  it('is not disproved by rejections in a row: that is an outage', () => {
+    const cap = found();
+    for (let n = 0; n < 20; n += 1) stopped(cap, 0);
+    expect(cap.limit).toBe(10);
+  });
+
+  it('explains rejections with about as many in flight, and no others', () => {
+    const cap = found();
+    accepted(cap, 1, 5);
+    expect([0, 6, 7, 10].map((others) => cap.explains(others))).toEqual([false, false, true, true]);
+    stopped(cap, 10);
+    expect(cap.explains(10)).toBe(false);
+    expect(new ConcurrencyCapDetector().explains(10)).toBe(false);
+  });
+});
+
+describe('what was in flight when an attempt was sent', () => {
+  const sent = attemptAt(10, { order: 5, others: 4 });
+
+  it('was served, but for what was rejected later and was sent before', () => {
+    const cap = new ConcurrencyCapDetector();
+    expect(cap.othersOf(sent)).toBe(4);
+    cap.rejected(attemptAt(1, { order: 1 }), 9);
+    expect(cap.othersOf(sent)).toBe(4);
+    cap.rejected(attemptAt(2, { order: 2 }), 11);
+    cap.rejected(attemptAt(3, { order: 3 }), 12);
+    cap.rejected(attemptAt(11, { order: 6 }), 13);
+    expect(cap.othersOf(sent)).toBe(2);
+  });
+
+  it('tells the same after thousands of rejections', () => {
+    const cap = new ConcurrencyCapDetector();
+    for (let order = 0; order < 10_000; order += 1) cap.rejected(attemptAt(0, { order }), 5);
+    cap.rejected(attemptAt(2, { order: 2 }), 11);
+    expect(cap.othersOf(attemptAt(10, { order: 20_000, others: 4 }))).toBe(3);
+  });
+});
+
+describe('a cap that is raised', () => {
+  it('is raised by more and sooner while more is accepted', () => {
+    const cap = new ConcurrencyCapDetector();
+    cap.told(20);
+    const steps: number[] = [];
+    for (const count of [40, 21, 23, 27, 33]) {
+      accepted(cap, count, (cap.limit ?? 0) - 1);
+      steps.push(cap.limit ?? 0);
+    }
+    expect(steps).toEqual([21, 23, 27, 33, 41]);
+    stopped(cap, 40);
+    expect(cap.limit).toBe(33);
+    accepted(cap, 39, 32);
+    expect(cap.limit).toBe(33);
+    accepted(cap, 1, 32);
+    expect(cap.limit).toBe(34);
+  });
+});

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type Cycle,
+  MeasuredRate,
+} from '../../../../src/policies/adaptive-rate/measured/measured-rate.ts';
+import { RateProbing } from '../../../../src/policies/adaptive-rate/measured/rate-probing.ts';
+
+/** A request every 10 ms. */
+const PER_MS = 0.1;
+
+/** Measures cycles one after the other, each with its end. */
+function measuring(isForAll = false) {
+  const rate = new MeasuredRate(isForAll);
+  const probing = new RateProbing();
+  rate.first(PER_MS, 0, 0);
+  let now = 0;
+  return {
+    rate,
+    probing,
+    /** @returns whether the cycle has shown something of the rate */
+    cycle(accepted: number, openMs: number, closedMs: number, more: Partial<Cycle> = {}): boolean {
+      const startedAt = now;
+      now += openMs + closedMs;
+      const times = { startedAt, gapMs: 10, openMs, closedMs, from: now - 10, to: now };
+      const rest = { idleMs: 0, lateMs: 0, pacePerMs: PER_MS, isOutage: false };
+      return rate.measure({ accepted, ...times, ...rest, ...more }, probing);
+    },
+  };
+}
+
+describe('a measured rate', () => {
+  it('is what was accepted from one closure to the next', () => {
+    const { rate, cycle } = measuring();
+    for (let n = 0; n < 10; n += 1) {
+      expect(cycle(50, 990, 10, { pacePerMs: 0.05 })).toBe(true);
+    }
+    expect(rate.perMs).toBeCloseTo(0.05, 3);
+    expect(rate.isSure).toBe(true);
+    expect(rate.bounds?.least).toBeLessThanOrEqual(0.05);
+    expect(rate.bounds?.most).toBeGreaterThanOrEqual(0.05);
+  });
+
+  it('of a limit that has changed goes on with its bounds, as if it had always been that', () => {
+    const { rate, cycle } = measuring();
+    for (let n = 0; n < 4; n += 1) cycle(50, 990, 10, { pacePerMs: 0.05 });
+    const { perMs, bounds, evidence } = rate;
+    rate.scale(4);
+    expect(rate.perMs).toBeCloseTo(4 * perMs, 9);
+    // Bounds are off by one attempt at each end, whatever the limit.
+    expect((rate.bounds?.least ?? 0) / (bounds?.least ?? 1)).toBeCloseTo(4, 1);
+    for (let n = 0; n < 4; n += 1) cycle(200, 990, 10, { pacePerMs: 0.2 });
+    expect(rate.perMs).toBeCloseTo(0.2, 3);
+    expect(rate.evidence).toBe(4 * evidence + 4 * 200);
+  });
+
+  it('that is sure outlasts a closure that only an outage explains', () => {
+    const { rate, cycle } = measuring();
+    for (let n = 0; n < 10; n += 1) cycle(100, 990, 10);
+    const { perMs } = rate;
+    expect(cycle(100, 1_000, 60_000)).toBe(false);
+    expect(rate.perMs).toBe(perMs);
+    expect(rate.evidence).toBe(50);
+  });
+
+  it('that is not sure is lowered by such a closure', () => {
+    const { rate, cycle } = measuring();
+    expect(cycle(10, 100, 60_000)).toBe(true);
+    expect(rate.perMs).toBeLessThan(PER_MS / 2);
+  });
+
+  it('follows outages that come one after the other until it is not sure any more', () => {
+    const { rate, cycle } = measuring();
+    for (let n = 0; n < 10; n += 1) cycle(100, 990, 10);
+    const shown = Array.from({ length: 6 }, () => cycle(100, 1_000, 60_000, { isOutage: true }));
+    expect(shown.slice(0, 2)).toEqual([false, false]);
+    expect(shown).toContain(true);
+    expect(rate.perMs).toBeLessThan(PER_MS / 2);
+  });
+
+  it('hardly changes for one attempt that was accepted by chance within a closure', () => {
+    /** @param gapMs if it is longer than the open time, that only interrupted the closure before */
+    const perMsAfter = (gapMs: number) => {
+      const { rate, cycle } = measuring();
+      for (let n = 0; n < 10; n += 1) cycle(100, 990, 10);
+      cycle(1, 5, 95, { gapMs });
+      return rate.perMs;
+    };
+    expect(perMsAfter(10)).toBeGreaterThan(0.09);
+    expect(perMsAfter(1)).toBeLessThan(0.03);
+  });
+
+  it('keeps little evidence after a time of which nothing is known', () => {
+    const { rate, cycle } = measuring();
+    for (let n = 0; n < 10; n += 1) cycle(100, 990, 10);
+    const { perMs } = rate;
+    rate.interrupted(20_000, 30_000);
+    expect([rate.perMs, rate.evidence]).toEqual([perMs, 50]);
+  });
+
+  it('measures nothing before the first closure', () => {
+    const rate = new MeasuredRate(false);
+    expect([rate.isKnown, rate.perMs, rate.bounds]).toEqual([false, 0, undefined]);
+    rate.begin(PER_MS, 0, new RateProbing());
+    expect([rate.isKnown, rate.isSure, rate.perMs]).toEqual([true, true, PER_MS]);
+  });
+});

@@ -1,0 +1,252 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type Caution,
+  RejectionDamping,
+} from '../../../../src/policies/adaptive-rate/random-rejections/rejection-damping.ts';
+
+/** Attempts between stops, of which the last ones are rejected. */
+interface Stops {
+  readonly stops: number;
+  readonly attempts: number;
+  readonly rejected?: number;
+  /** The pace of sending. */
+  readonly perMs: number;
+  /** How much longer than at that pace it took; 1 unless given. */
+  readonly closed?: number;
+  readonly isSlow?: boolean;
+}
+
+function player(caution: Partial<Caution> = {}) {
+  const damping = new RejectionDamping({
+    stops: 3,
+    mostShare: 0.75,
+    untriedShare: 0.75,
+    sure: 5,
+    needsTrial: false,
+    ...caution,
+  });
+  // After what was sent to the damping before.
+  let at = 1_000_000;
+  return {
+    damping,
+    /** @returns how many stops are to be ignored */
+    play({ stops, attempts, rejected = 1, perMs, closed = 1, isSlow = false }: Stops): number {
+      let ignored = 0;
+      for (let stop = 0; stop < stops; stop += 1) {
+        for (let n = 0; n < attempts; n += 1) {
+          at += closed / perMs;
+          const sent = { at, pacePerMs: perMs, idleMs: 0, isBare: true };
+          damping.settled(n >= attempts - rejected, sent, isSlow ? perMs : 0);
+        }
+        if (damping.isByChance(perMs)) ignored += 1;
+      }
+      return ignored;
+    },
+  };
+}
+
+/** Sends a whole trial, with so many rejected attempts. @returns whether it has passed */
+function attempt(damping: RejectionDamping, rejected: number): boolean {
+  let sent = 0;
+  for (; damping.trial.isSending; sent += 1) damping.trial.sent();
+  let isPassed = false;
+  for (let n = 0; n < sent; n += 1) isPassed = damping.tried(n < rejected) || isPassed;
+  return isPassed;
+}
+
+/** The rate fell, and as many of a hundred were rejected as before. */
+function found(attempts: number) {
+  const played = player();
+  for (const perMs of [1, 0.8, 0.6]) played.play({ stops: 6, attempts, perMs });
+  return played;
+}
+
+describe('rejections that do not depend on the rate', () => {
+  it.each([100, 20, 10, 4, 2])('are found where the rate falls twice: one of %i', (attempts) => {
+    const { damping, play } = player();
+    expect(play({ stops: 6, attempts, perMs: 1 })).toBe(0);
+    expect(play({ stops: 6, attempts, perMs: 0.45 })).toBe(0);
+    expect(damping.share).toBe(0);
+    expect(play({ stops: 6, attempts, perMs: 0.4 })).toBe(1);
+    expect(damping.share).toBeCloseTo(1 / attempts, 6);
+    expect(damping.ratePerMs).toBeCloseTo(1 - 1 / attempts, 2);
+  });
+
+  it('are found where several in a row are rejected', () => {
+    const { damping, play } = player();
+    for (const perMs of [1, 0.6, 0.5]) play({ stops: 3, attempts: 8, rejected: 2, perMs });
+    expect(damping.share).toBeCloseTo(0.25, 6);
+  });
+
+  it.each([
+    ['the rate is much the same', { perMs: 0.98 }, { perMs: 0.96 }],
+    ['fewer are rejected', { perMs: 0.8, attempts: 60 }, { perMs: 0.6, attempts: 60 }],
+    ['more are rejected', { perMs: 0.8, attempts: 7 }, { perMs: 0.6, attempts: 7 }],
+    ['the rate has fallen but once', { perMs: 0.5 }, { perMs: 0.5 }],
+    ['the provider was closed for long', { perMs: 0.8, closed: 2 }, { perMs: 0.6, closed: 2 }],
+  ])('are not found where %s', (_, second, third) => {
+    const { damping, play } = player();
+    for (const each of [{ perMs: 1 }, second, third]) play({ stops: 6, attempts: 20, ...each });
+    expect(damping.share).toBe(0);
+  });
+
+  it('are not found where nearly everything is rejected: that is an outage', () => {
+    const { damping, play } = player();
+    for (const perMs of [1, 0.1, 0.01]) play({ stops: 6, attempts: 10, rejected: 8, perMs });
+    expect(damping.share).toBe(0);
+  });
+
+  it('are not found where they are more than the greatest share that is allowed', () => {
+    const { damping, play } = player({ mostShare: 0.05 });
+    for (const perMs of [1, 0.8, 0.6, 0.4]) play({ stops: 6, attempts: 19, perMs });
+    expect(damping.share).toBe(0);
+    for (const perMs of [0.3, 0.2, 0.1]) play({ stops: 6, attempts: 21, perMs });
+    expect(damping.share).toBeCloseTo(1 / 21, 6);
+  });
+
+  it('are found later where a stage needs more stops', () => {
+    const { damping, play } = player({ stops: 12 });
+    for (const perMs of [1, 0.8, 0.6]) play({ stops: 11, attempts: 20, perMs });
+    expect(damping.share).toBe(0);
+    for (const perMs of [0.5, 0.4, 0.3]) play({ stops: 12, attempts: 20, perMs });
+    expect(damping.share).toBeCloseTo(1 / 20, 6);
+  });
+
+  it('are ignored above a bound only after a trial', () => {
+    const { damping, play } = player({ untriedShare: 0.05 });
+    for (const perMs of [1, 0.8, 0.6]) play({ stops: 6, attempts: 10, perMs });
+    expect(damping.share).toBe(0);
+    expect(attempt(damping, 3)).toBe(true);
+    expect(damping.share).toBeCloseTo(0.1, 6);
+    expect(damping.ratePerMs).toBeCloseTo(0.9, 2);
+  });
+
+  it('are found later after a trial has failed', () => {
+    const { damping, play } = player({ untriedShare: 0.05 });
+    for (const perMs of [1, 0.8, 0.6]) play({ stops: 6, attempts: 10, perMs });
+    expect(attempt(damping, 20)).toBe(false);
+    expect(damping.share).toBe(0);
+    for (const perMs of [0.5, 0.4, 0.3]) play({ stops: 6, attempts: 10, perMs });
+    expect(damping.trial.isSending).toBe(false);
+    for (const perMs of [0.2, 0.1]) play({ stops: 6, attempts: 10, perMs });
+    expect(attempt(damping, 3)).toBe(true);
+  });
+
+  it.each([50, 10, 4])('are ignored from then on: one of %i', (attempts) => {
+    const { damping, play } = found(attempts);
+    expect(play({ stops: 200, attempts, perMs: 1 })).toBe(200);
+    expect(damping.share).toBeCloseTo(1 / attempts, 6);
+  });
+
+  it('are disproved if the earlier rate is tried and no more is accepted', () => {
+    const { damping, play } = found(20);
+    // Twice as much is sent as before, and half of it rejected.
+    while (damping.share > 0) play({ stops: 1, attempts: 2, perMs: 1.2 });
+    for (const perMs of [1, 0.8, 0.6]) play({ stops: 6, attempts: 20, perMs });
+    expect(damping.share).toBe(0);
+    for (const perMs of [0.5, 0.4]) play({ stops: 6, attempts: 20, perMs });
+    expect(damping.share).toBeCloseTo(1 / 20, 6);
+  });
+
+  it('count as more if the rate falls again, and clearly more of it are rejected', () => {
+    const { damping, play } = found(20);
+    for (let perMs = 1; perMs > 0.3 && damping.share < 0.1; perMs *= 0.97) {
+      play({ stops: 1, attempts: 6, perMs });
+    }
+    expect(damping.share).toBeCloseTo(1 / 6, 2);
+  });
+
+  it('are measured where no more is sent than the provider accepts, after each real stop', () => {
+    const { damping, play } = found(10);
+    expect(damping.isMeasuring).toBe(false);
+    // The limit rejects, too.
+    while (!damping.isMeasuring) play({ stops: 1, attempts: 3, perMs: 0.55 });
+    play({ stops: 10, attempts: 20, perMs: 0.5 });
+    expect(damping.isMeasuring).toBe(true);
+    play({ stops: 3, attempts: 25, perMs: 0.5, isSlow: true });
+    expect(damping.isMeasuring).toBe(false);
+    expect(damping.share).toBeLessThan(0.06);
+  });
+
+  it('are forgotten where they do not come any more', () => {
+    const { damping, play } = found(20);
+    play({ stops: 1, attempts: 20_000, rejected: 0, perMs: 1 });
+    expect(damping.share).toBeLessThan(0.002);
+  });
+});
+
+describe('rejections that name waits, whatever the rate', () => {
+  /** Closures that come after 100, 10 and 100 attempts, and rejections at a slower pace. */
+  function compared(caution: Partial<Caution>, canTry = true) {
+    const { damping, play } = player(caution);
+    damping.canTry = canTry;
+    let at = 0;
+    const send = (isRejected: boolean, pacePerMs: number) => {
+      at += 1 / pacePerMs;
+      damping.settled(isRejected, { at, pacePerMs, idleMs: 0, isBare: false }, 0);
+    };
+    const close = (attempts: number, perMs: number) => {
+      for (let n = 1; n < attempts; n += 1) send(false, perMs);
+      send(true, perMs);
+      at += 1_000;
+      send(false, perMs);
+      damping.isByChance(perMs);
+    };
+    for (const attempts of [100, 10, 100]) close(attempts, 0.1);
+    const mostPerMs = damping.mostPerMs(0);
+    for (let count = 0; count < 2; count += 1) close(50, 0.03);
+    return { damping, mostPerMs, close, play };
+  }
+
+  it('are found by a comparison, and the earlier pace is tried', () => {
+    const { damping, mostPerMs } = compared({ stops: 6 });
+    expect(mostPerMs).toBeLessThan(0.05);
+    expect(damping.share).toBeGreaterThan(0.016);
+    expect(damping.share).toBeLessThan(0.025);
+    expect(damping.ratePerMs).toBeCloseTo(0.1, 6);
+    expect(damping.mostPerMs(0)).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it.each([
+    [0, true],
+    [6, false],
+  ])('are ignored after a trial of which %i attempts are rejected: %s', (rejected, isIgnored) => {
+    const { damping } = compared({ stops: 6, needsTrial: true });
+    expect(damping.share).toBe(0);
+    expect(attempt(damping, rejected)).toBe(isIgnored);
+    expect(damping.share > 0).toBe(isIgnored);
+  });
+
+  it('are compared later after a trial has failed', () => {
+    const { damping, close } = compared({ stops: 100, needsTrial: true });
+    attempt(damping, 6);
+    for (const attempts of [100, 10, 100]) close(attempts, 0.1);
+    expect(damping.mostPerMs(0)).toBe(Number.POSITIVE_INFINITY);
+    for (const attempts of [100, 10, 100]) close(attempts, 0.1);
+    expect(damping.mostPerMs(0)).toBeLessThan(0.05);
+  });
+
+  it('are no reason for more caution once they are forgotten', () => {
+    /** Found by falls. @returns how many more rejections are ignored */
+    const ignored = ({ damping, play }: ReturnType<typeof player>) => {
+      for (const perMs of [1.2, 1, 0.8, 0.6]) play({ stops: 6, attempts: 20, perMs });
+      expect(damping.share).toBeGreaterThan(0);
+      let count = 0;
+      while (play({ stops: 1, attempts: 5, perMs: 1 }) === 1) count += 1;
+      return count;
+    };
+    const caution = { stops: 6, sure: 2 };
+    const played = compared(caution);
+    expect(played.damping.share).toBeGreaterThan(0);
+    for (let n = 0; n < 20; n += 1)
+      played.play({ stops: 1, attempts: 2_000, rejected: 0, perMs: 1 });
+    expect(played.damping.share).toBe(0);
+    expect(ignored(played)).toBeLessThanOrEqual(2 * ignored(player(caution)));
+  });
+
+  it('are not compared where no trial can be made', () => {
+    const { damping, mostPerMs } = compared({ stops: 6, needsTrial: true }, false);
+    expect(mostPerMs).toBe(Number.POSITIVE_INFINITY);
+    expect(damping.share).toBe(0);
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { ShareTrial } from '../../../../src/policies/adaptive-rate/random-rejections/share-trial.ts';
+
+/** Starts a trial of a share, and sends all of it. @returns how many attempts were sent */
+function sendAll(trial: ShareTrial, share: number): number {
+  trial.start(share);
+  let sent = 0;
+  for (; trial.isSending; sent += 1) trial.sent();
+  return sent;
+}
+
+/** Sends a whole trial of a share. @returns its results, with so many rejected attempts */
+function tried(share: number, rejected: number): (boolean | undefined)[] {
+  const trial = new ShareTrial();
+  const sent = sendAll(trial, share);
+  return Array.from({ length: sent }, (_, index) => trial.settled(index < rejected));
+}
+
+describe('a trial of a share of rejections', () => {
+  it('sends nothing before it is started', () => {
+    expect(new ShareTrial().isSending).toBe(false);
+  });
+
+  it.each([
+    [0.1, 0],
+    [0.1, 6],
+    [0.5, 21],
+  ])(
+    'of %d passes with %i rejected ones of 32, when the last result is known',
+    (share, rejected) => {
+      const results = tried(share, rejected);
+      expect(results).toHaveLength(32);
+      expect(results.pop()).toBe(true);
+      expect(results.every((result) => result === undefined)).toBe(true);
+    },
+  );
+
+  it.each([
+    [0.1, 7],
+    [0.5, 22],
+  ])('of %d fails once, when %i attempts are rejected', (share, most) => {
+    for (const rejected of [most, 32]) {
+      const results = tried(share, rejected);
+      expect(results.indexOf(false)).toBe(most - 1);
+      expect(results.filter((result) => result !== undefined)).toEqual([false]);
+    }
+  });
+
+  it('sends no more once it has failed, and leaves its late results out of the next trial', () => {
+    const trial = new ShareTrial();
+    trial.start(0.1);
+    for (let n = 0; n < 10; n += 1) trial.sent();
+    for (let n = 0; n < 7; n += 1) trial.settled(true);
+    expect(trial.isSending).toBe(false);
+    // Three results of the first trial are missing.
+    const sent = sendAll(trial, 0.1);
+    for (let n = 0; n < 3; n += 1) expect(trial.settled(true)).toBe(undefined);
+    for (let n = 1; n < sent; n += 1) expect(trial.settled(false)).toBe(undefined);
+    expect(trial.settled(false)).toBe(true);
+  });
+});
