@@ -6,31 +6,46 @@ import type { ReportedLimit, Verdict } from '../../model/feedback.ts';
  * cause. So has an overload that reports no limit as used up.
  */
 export class LimitSigns {
-  private _isTold = false;
+  private reportsLimits = false;
+  private namesCauses = false;
   private hasThrottled = false;
+  private lastWaitMs: number | undefined = undefined;
 
   /** Whether an answer has reported limits, or a rejection has reported limits or a wait. */
   get isTold(): boolean {
-    return this._isTold;
+    return this.reportsLimits || this.namesCauses;
   }
 
   answered({ limits }: Verdict): void {
-    if (limits !== undefined) this._isTold = true;
+    if (limits !== undefined) this.reportsLimits = true;
+  }
+
+  /**
+   * Whether the rejection names only a wait, the same as the one before. So do rejections by a cap
+   * on concurrent requests, for their wait is configured; the wait until a rate admits a request
+   * varies.
+   */
+  namesSameWait({ limits, limit, retryAfterMs }: Verdict): boolean {
+    const isSame = (this.lastWaitMs ?? retryAfterMs) === retryAfterMs;
+    this.lastWaitMs = retryAfterMs;
+    const isOnlyWait = limits === undefined && limit === undefined && !this.reportsLimits;
+    return retryAfterMs !== undefined && isSame && isOnlyWait;
   }
 
   /** Whether a rejection lacks the details that one by the limit would have. */
   isForeign({ kind, limits, retryAfterMs, limit }: Verdict): boolean {
     const namesCause = retryAfterMs !== undefined || limit !== undefined;
-    if (namesCause || limits !== undefined) this._isTold = true;
+    if (limits !== undefined) this.reportsLimits = true;
+    if (namesCause) this.namesCauses = true;
     if (kind === 'throttled') this.hasThrottled = true;
     if (namesCause) return false;
     if (kind === 'overloaded') return limits === undefined || limits.every(hasLeft);
-    return limits === undefined && this._isTold;
+    return limits === undefined && this.isTold;
   }
 
   /** Whether it is known how the provider rejects by its limit: a foreign rejection is none. */
   get isKnown(): boolean {
-    return this._isTold || this.hasThrottled;
+    return this.isTold || this.hasThrottled;
   }
 }
 

@@ -96,16 +96,21 @@ export class RateLearner extends AttemptPacer {
     now: number,
     endMs: number | undefined,
   ): void {
-    const { retryAfterMs, limits, limit } = verdict;
+    const { kind, retryAfterMs, limits, limit } = verdict;
     const others = this.cap.othersOf(sending);
     this.cap.rejected(sending, now);
     const isBare = retryAfterMs === undefined && limits === undefined && limit === undefined;
     sending.isBare = isBare && !this.signs.isTold;
+    sending.mayBeByCap = this.signs.namesSameWait(verdict) || sending.isBare;
     const isToldCap = limit === 'concurrency' && others > 0;
     const isAtCap = isToldCap || this.cap.explains(others);
     if (isLater) {
       if (limit === 'concurrency') this.cap.told(Math.max(1, others));
-      else if (!sending.isExplained && this.mayBeCapped) this.cap.stopped(others, sending.isBare);
+      else if (!sending.isExplained && this.mayBeCapped) {
+        // By a 429 with a wait, a rate rejects more often than a cap.
+        const isLikely = kind === 'overloaded' ? sending.mayBeByCap : sending.isBare;
+        this.cap.stopped(others, isLikely, retryAfterMs);
+      }
       // Attempts now in flight were sent before this reaction: their rejections cause no other one.
       this.reactions.react(this.demand.count, now);
     }

@@ -42,3 +42,30 @@ describe('what a rejection says of its cause', () => {
     expect(signs.isForeign(BARE)).toBe(true);
   });
 });
+
+describe('a wait that rejections name alike', () => {
+  const named = (retryAfterMs: number): Verdict => ({ ...BARE, retryAfterMs });
+
+  it('is the same as the one before, at first too', () => {
+    const signs = new LimitSigns();
+    const same = [10, 10, 20, 20, 10].map((ms) => signs.namesSameWait(named(ms)));
+    expect(same).toEqual([true, true, false, true, false]);
+  });
+
+  it('is none where a rejection names no wait, or a limit beside it', () => {
+    const signs = new LimitSigns();
+    expect(signs.namesSameWait(named(10))).toBe(true);
+    expect(signs.namesSameWait({ ...named(10), limits: [report(0)] })).toBe(false);
+    expect(signs.namesSameWait({ ...named(10), limit: 'concurrency' })).toBe(false);
+    expect(signs.namesSameWait(named(10))).toBe(true);
+    expect(signs.namesSameWait(BARE)).toBe(false);
+    expect(signs.namesSameWait(named(10))).toBe(true);
+  });
+
+  it('is none where answers, or other rejections, report limits', () => {
+    const told = [new LimitSigns(), new LimitSigns()];
+    told[0]?.answered(LIMITS);
+    told[1]?.isForeign({ ...BARE, limits: [report(0)] });
+    expect(told.map((signs) => signs.namesSameWait(named(10)))).toEqual([false, false]);
+  });
+});

@@ -49,6 +49,8 @@ export class SentAttempt {
    * For a rejected attempt: whether the rejection gives no details, and no answer has given any.
    */
   isBare = false;
+  /** For a rejected attempt: whether a cap may have caused the rejection, by its details. */
+  mayBeByCap = false;
   /**
    * For a rejected attempt: whether the rejection has fewer details than rejections by the limit
    * have.

@@ -20,6 +20,11 @@ const TRY_AFTER = 40;
  * may change again, and an old one will probably hold.
  */
 const TRY_PART = 0.25;
+/**
+ * If rejections at the cap name a wait, no request is sent meanwhile, so a higher limit is tried
+ * only after this many times that wait.
+ */
+const TRY_WAITS = 40;
 const STEP = 0.02;
 /**
  * If a higher limit is accepted, the next step is twice as large, up to this share, and comes
@@ -53,6 +58,10 @@ export class ConcurrencyCapDetector {
   private accepted = 0;
   private over = 0;
   private atCap = 0;
+  /** When the first of them was sent. */
+  private atCapSince = 0;
+  /** The wait that the last rejection at the cap has named, in ms. */
+  private waitMs = 0;
   /** Attempts accepted at the cap since it changed. */
   private held = 0;
   private disproofs = 0;
@@ -107,7 +116,7 @@ export class ConcurrencyCapDetector {
   /** The results of the attempt and of all that were sent before it are known. */
   settled(sent: SentAttempt): void {
     if (this.cap !== undefined) {
-      if (sent.outcome === 'accepted') this.isKept(this.cap, this.othersOf(sent));
+      if (sent.outcome === 'accepted') this.isKept(this.cap, sent);
     } else if (this.needed === STOPS) {
       const small = this.small.settled(sent, this.othersOf(sent));
       if (small !== undefined) this.believe(small);
@@ -115,13 +124,15 @@ export class ConcurrencyCapDetector {
   }
 
   /** An attempt was accepted under the cap. */
-  private isKept(cap: number, others: number): void {
-    if (others + 1 < this.open) return;
+  private isKept(cap: number, sent: SentAttempt): void {
+    if (this.othersOf(sent) + 1 < this.open) return;
+    if (this.atCap === 0) this.atCapSince = sent.at;
     this.atCap += 1;
     const isTried = this.open > cap;
     if (!isTried) this.held += 1;
     const least = isTried ? AGAIN_AFTER : Math.max(TRY_AFTER, TRY_PART * this.held);
     if (this.atCap < Math.max(least, this.open)) return;
+    if (!isTried && sent.at - this.atCapSince < TRY_WAITS * this.waitMs) return;
     if (isTried) {
       this.raised += 1;
       this.held = 0;
@@ -140,12 +151,14 @@ export class ConcurrencyCapDetector {
   }
 
   /**
-   * An attempt that was sent after the last reaction was rejected. @param isBare whether the
-   * rejection gives no details
+   * An attempt that was sent after the last reaction was rejected.
+   * @param isLikely whether the rejection's details are those of a cap
+   * @param waitMs the wait that it names
    */
-  stopped(others: number, isBare: boolean): void {
+  stopped(others: number, isLikely: boolean, waitMs = 0): void {
+    if (this.cap === undefined || this.explains(others)) this.waitMs = waitMs;
     if (this.cap !== undefined) this.doubt(this.cap, others);
-    else if (isBare) this.suspect(others);
+    else if (isLikely) this.suspect(others);
     else this.stops = 0;
   }
 

@@ -35,21 +35,21 @@ export class SmallCap {
    * @param others how many others the provider served when it was sent
    * @returns the cap, if there is one
    */
-  settled({ outcome, isBare }: SentAttempt, others: number): number | undefined {
+  settled({ outcome, mayBeByCap }: SentAttempt, others: number): number | undefined {
     if (outcome === 'accepted') {
       this.isStopped = false;
       this.accepted += 1;
       if (others >= this.lowest) this.over += 1;
     } else if (outcome === 'rejected' && !this.isStopped) {
       this.isStopped = true;
-      if (!isBare || others < this.lowest || this.over > this.stops) this.stops = 0;
+      if (!mayBeByCap || others < this.lowest || this.over > this.stops) this.stops = 0;
       if (this.stops === 0) {
         this.lowest = others;
         this.accepted = 0;
         this.over = 0;
       }
       // A cap never rejects an attempt that has no others in flight.
-      if (isBare && others > 0) this.stops += 1;
+      if (mayBeByCap && others > 0) this.stops += 1;
       const least = Math.max(LEAST_ACCEPTED, LEAST_TIMES * this.lowest);
       if (this.stops >= STOPS && this.accepted >= least) return this.lowest;
     }

@@ -233,6 +233,29 @@ describe('a small cap whose answers come in step', () => {
   });
 });
 
+describe('a cap whose rejections name a wait', () => {
+  // Each rejection holds all requests back for the whole wait.
+  it.each([
+    [1, 503, 1_000],
+    [4, 503, 1_000],
+    [4, 429, 1_000],
+    [13, 429, 3_000],
+    [30, 503, 3_000],
+  ] as const)(
+    'of %i, by a %i and %i ms, is found, and seldom exceeded',
+    async (units, status, retryAfter) => {
+      const concurrency = { units, queue: 0, status };
+      const named = { headers: 'retry-after', retryAfter } as const;
+      const provider = { concurrency, latency: { meanMs: 600, sigma: 0.3 }, ...named };
+      const run = await saturate({ provider }, 600);
+      const { accepted, rejected } = between(run.provider.stats(), 120, 600);
+      expect(accepted).toBeGreaterThan((0.94 * units * 480) / 0.6);
+      expect(rejected * retryAfter).toBeLessThan(0.05 * 480_000);
+      await run.end();
+    },
+  );
+});
+
 describe('what is believed is explained', () => {
   it('by the share that is rejected by chance, where the rate does not bear on it', async () => {
     const limits = [limit('token-bucket', 50, 1_000)];

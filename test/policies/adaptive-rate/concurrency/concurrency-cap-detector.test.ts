@@ -12,8 +12,8 @@ function accepted(cap: ConcurrencyCapDetector, count: number, others: number): v
   }
 }
 
-function stopped(cap: ConcurrencyCapDetector, others: number, isBare = true): void {
-  cap.stopped(others, isBare);
+function stopped(cap: ConcurrencyCapDetector, others: number, isLikely = true): void {
+  cap.stopped(others, isLikely);
 }
 
 /** A cap of ten that was found. */
@@ -113,6 +113,45 @@ describe('a cap of what is in flight', () => {
     }
     expect(waits.slice(0, 4)).toEqual([40, 40, 40, 40]);
     expect(waits.at(-1)).toBe(404);
+  });
+
+  describe('whose rejections name a wait', () => {
+    /** Attempts are accepted every 10 ms; returns when the cap is exceeded. */
+    function triedAfter(cap: ConcurrencyCapDetector): number {
+      const limit = cap.limit ?? 0;
+      for (let at = 0; at < 100_000; at += 10) {
+        const sent = attemptAt(at, { others: limit - 1 });
+        sent.outcome = 'accepted';
+        cap.isAccepted(sent);
+        cap.settled(sent);
+        if (cap.limit !== limit) return at;
+      }
+      return Number.POSITIVE_INFINITY;
+    }
+
+    it('is exceeded only after forty times that wait', () => {
+      const cap = found();
+      expect(triedAfter(cap)).toBe(390);
+      cap.stopped(10, true, 1_000);
+      expect(triedAfter(cap)).toBe(40_000);
+    });
+
+    it('is exceeded as soon after a rejection far below it, which has another cause', () => {
+      const cap = new ConcurrencyCapDetector();
+      cap.told(10);
+      cap.stopped(10, true, 100);
+      accepted(cap, 1, 5);
+      cap.stopped(2, true, 2_000);
+      expect(triedAfter(cap)).toBe(4_000);
+    });
+
+    it('is exceeded by more at once, where more was accepted', () => {
+      const cap = found();
+      cap.stopped(10, true, 1_000);
+      triedAfter(cap);
+      expect(cap.limit).toBe(11);
+      expect(triedAfter(cap)).toBe(150);
+    });
   });
 
   it('is tried again soon after it fell', () => {

@@ -10,14 +10,14 @@ class Player {
     for (let n = 0; n < count; n += 1) this.settle('accepted', others);
   }
 
-  rejected(others: number, isBare = true): void {
-    this.settle('rejected', others, isBare);
+  rejected(others: number, mayBeByCap = true): void {
+    this.settle('rejected', others, mayBeByCap);
   }
 
-  private settle(outcome: 'accepted' | 'rejected', others: number, isBare = false): void {
+  private settle(outcome: 'accepted' | 'rejected', others: number, mayBeByCap = false): void {
     const sent = attemptAt(0, { others });
     sent.outcome = outcome;
-    sent.isBare = isBare;
+    sent.mayBeByCap = mayBeByCap;
     this.limit = this.cap.settled(sent, others) ?? this.limit;
   }
 }
