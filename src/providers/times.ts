@@ -98,17 +98,39 @@ type Headers = Readonly<Record<string, string>>;
 const PASSED_ON = 'llm_provider-';
 
 /**
- * The wait that a response asks for: `retry-after-ms`, else `Retry-After` in seconds or as an HTTP
- * date (RFC 9110, 10.2.3), counted from the response's own `Date`, since clocks differ; else the
- * wait of the provider behind a proxy.
+ * The wait that a response asks for: `retry-after-ms`, or `x-retry-in` as a duration, else
+ * `Retry-After` in seconds or as an HTTP date (RFC 9110, 10.2.3), counted from the response's own
+ * `Date`, since clocks differ; else the wait of the provider behind a proxy, or in other headers.
  * @returns milliseconds > 0; undefined if there is no usable wait
  */
 export function retryAfterOf(headers: Headers, wallNow: () => number): number | undefined {
-  return waitOf(headers, '', wallNow) ?? waitOf(headers, PASSED_ON, wallNow);
+  return (
+    waitOf(headers, '', wallNow) ??
+    waitOf(headers, PASSED_ON, wallNow) ??
+    otherWaitOf(headers, wallNow)
+  );
+}
+
+/**
+ * Names of other headers with a wait: `X-Retry-After` (Better Auth), `X-RateLimit-Retry-After`
+ * (Symfony), `Retry-After-short` (a named limit of Nest), `x-ms-retry-after-ms` (Cosmos DB).
+ */
+const OTHER_WAIT = /^x-.*retry-after|^retry-after-/;
+
+/** The longest wait in other headers: each may belong to a limit of its own. */
+function otherWaitOf(headers: Headers, wallNow: () => number): number | undefined {
+  const waits = Object.keys(headers).map((name) => {
+    const unit = name.endsWith('-ms') ? 'ms' : '';
+    return (OTHER_WAIT.test(name) && untilResetMs(headers[name] + unit, wallNow)) || 0;
+  });
+  return positive(Math.max(...waits));
 }
 
 function waitOf(headers: Headers, prefix: string, wallNow: () => number): number | undefined {
-  const ms = positive(decimal(headers[`${prefix}retry-after-ms`]));
+  const ms =
+    positive(decimal(headers[`${prefix}retry-after-ms`])) ??
+    // Traefik rounds its `Retry-After` to whole seconds.
+    positive(durationMs(headers['x-retry-in']));
   if (ms !== undefined) return ms;
   const text = headers[`${prefix}retry-after`];
   const seconds = decimal(text);

@@ -49,6 +49,39 @@ describe('retryAfterOf', () => {
     expect(waitOf({ date: inUtc(NOW - 5000), 'llm_provider-retry-after': inUtc(NOW) })).toBe(5000);
   });
 
+  it('takes the exact wait of Traefik before its rounded one', () => {
+    expect(waitOf({ 'x-retry-in': '68.089159ms', 'retry-after': '1' })).toBe(68.089159);
+    expect(waitOf({ 'x-retry-in': '1m2.5s', 'retry-after': '63' })).toBe(62_500);
+    for (const useless of ['', '0s', '-1s', '5', 'soon', '68.089159µs']) {
+      expect(waitOf({ 'x-retry-in': useless, 'retry-after': '1' })).toBe(1000);
+    }
+  });
+
+  it.each([
+    ['Better Auth', { 'x-retry-after': '3' }, 3000],
+    ['Symfony', { 'x-ratelimit-retry-after': '2' }, 2000],
+    ['Symfony, a time', { 'x-ratelimit-retry-after': String((NOW + 4000) / 1000) }, 4000],
+    ['Bucket4j', { 'x-rate-limit-retry-after-seconds': '7' }, 7000],
+    ['Cosmos DB', { 'x-ms-retry-after-ms': '120' }, 120],
+    ['Nest, of two limits', { 'retry-after-short': '1', 'retry-after-long': '15' }, 15_000],
+  ])('reads the header of %s', (_name, headers, ms) => {
+    expect(waitOf(headers)).toBe(ms);
+    expect(waitOf({ ...headers, 'retry-after': '9' })).toBe(9000);
+    expect(waitOf({ ...headers, 'retry-after': '0' })).toBe(ms);
+  });
+
+  it.each<Record<string, string>>([
+    { 'x-retry-after': '0' },
+    { 'x-retry-after': 'later' },
+    { 'x-ratelimit-retry-after': String((NOW - 4000) / 1000) },
+    { 'x-retry-after': '99999999' },
+    { 'x-ms-retry-after-ms': '1e3' },
+    { 'access-control-expose-headers': 'Retry-After' },
+    { 'x-retries': '5' },
+  ])('finds no wait in %j', (headers) => {
+    expect(waitOf(headers)).toBeUndefined();
+  });
+
   it('takes retry-after-ms first, where it says something', () => {
     expect(waitOf({ 'retry-after-ms': '250', 'retry-after': '9' })).toBe(250);
     expect(waitOf({ 'retry-after-ms': '0.5', 'retry-after': '9' })).toBe(0.5);
@@ -100,7 +133,14 @@ describe('retryAfterOf', () => {
       fc.stringMatching(/^[\d.:eE+\-, GMTZ]{0,30}$/),
     );
     const headers = fc.record(
-      { 'retry-after': text, 'retry-after-ms': text, date: text },
+      {
+        'retry-after': text,
+        'retry-after-ms': text,
+        'x-retry-in': text,
+        'retry-after-short': text,
+        'x-ms-retry-after-ms': text,
+        date: text,
+      },
       { requiredKeys: [] },
     );
     const seen = { undefined: 0, number: 0 };
