@@ -15,6 +15,7 @@ const INNER = [
   'details',
   'errorDetails',
   'statusDetails',
+  'extensions',
 ] as const;
 /** Fields that may hold a body as JSON text. Google's SDK puts it into the message. */
 const JSON_TEXTS = ['responseBody', 'body', 'data', 'error', 'message'] as const;

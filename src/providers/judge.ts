@@ -20,7 +20,10 @@ const THROTTLED_TEXT = /\b429\b.{0,20}\btoo many requests\b|\brate limit reached
  * Texts of a 429 that name a limit on concurrent requests, such as "max concurrency: 1" (Moonshot).
  */
 const IN_FLIGHT =
-  /\b(?:(?:too many|max(?:imum)?|number of) (?:concurrent|parallel|simultaneous) (?:requests|connections|sessions|calls)|max(?:imum)? (?:organization )?concurrency|high concurrency usage|concurrency limit)\b|并发数过高/i;
+  /\b(?:(?:too many|max(?:imum)?|number of) (?:(?:concurrent|parallel|simultaneous) (?:requests|connections|sessions|calls)|connections)|max(?:imum)? (?:organization )?concurrency|high concurrency usage|concurrency limit)\b|并发数过高/i;
+
+/** Kubernetes' API Priority and Fairness rejects requests when too many are in flight. */
+const KUBERNETES = 'x-kubernetes-pf-flowschema-uid';
 
 /** Texts of a 429 that speak of the servers' capacity: no limit of the account was hit. */
 const OVERLOADED =
@@ -28,6 +31,9 @@ const OVERLOADED =
 
 /** Texts of a 429 of an account that has no money left. Other errors may quote a request. */
 const NO_BALANCE = /\binsufficient (?:account )?(?:balance|credits?|funds)\b|欠费|余额不足/i;
+
+/** A body that is a short message, neither JSON nor HTML. */
+const PLAIN = /^[^<{[]{1,200}$/;
 
 /** Statuses below 500 of temporary failures: the same request may succeed when it is sent again. */
 const RETRIED_STATUSES = [408, 409];
@@ -62,6 +68,7 @@ export function judge(
   const words = wordsOf(chain);
   const texts = textsOf(error, chain);
   addConnectionCodes(words, texts, chain);
+  texts.push(...(body?.match(PLAIN) ?? []));
   const headers = headersOf(chain);
   const answeredAtMs = () => dateMs(headers.date) ?? Date.now();
   const header = (name: string) => (Object.hasOwn(headers, name) ? headers[name] : undefined);
@@ -79,7 +86,8 @@ export function judge(
   const stated = kind === 'throttled' && limits.length === 0 ? limitInText(texts) : undefined;
   if (stated !== undefined) limits.push(stated);
   const limit =
-    verdict.limit ?? (kind === 'throttled' ? (hitLimit(texts, limits) ?? stated?.unit) : undefined);
+    verdict.limit ??
+    (kind === 'throttled' ? (hitLimit(answer, limits) ?? stated?.unit) : undefined);
   const outage = verdict.outage ?? (kind === 'fatal' ? outageOf(answer) : undefined);
   // For a final answer prefer the wait in the body: the header may describe another limit.
   const askedMs = verdict.ignoresRetryAfter ? undefined : retryAfterOf(headers, Date.now);
@@ -150,8 +158,11 @@ function outageOf({ status = 0, texts }: ProviderResponse): string | undefined {
  * The unit of the limit that was hit: `'concurrency'` if a text names it; else the unit of the
  * limit with nothing left, if there is exactly one; else the unit that a text names.
  */
-function hitLimit(texts: readonly string[], limits: readonly ReportedLimit[]): string | undefined {
-  if (isIn(texts, IN_FLIGHT)) return 'concurrency';
+function hitLimit(
+  { texts, header }: ProviderResponse,
+  limits: readonly ReportedLimit[],
+): string | undefined {
+  if (isIn(texts, IN_FLIGHT) || header(KUBERNETES)) return 'concurrency';
   const used = limits.filter(({ remaining }) => remaining === 0);
   return used.length === 1 ? used[0]?.unit : unitInText(texts);
 }

@@ -5,6 +5,7 @@ import {
   type PartialVerdict,
   type ProviderAdapter,
   type ProviderResponse,
+  THROTTLED,
   TOO_MANY_REQUESTS,
   TOO_MANY_TOKENS,
   verdictByWord,
@@ -36,6 +37,10 @@ const CODES: Words = {
   rate_limit_reached_requests: TOO_MANY_REQUESTS,
   rate_limit_reached_tokens: TOO_MANY_TOKENS,
   token_quota_reached: NO_QUOTA,
+  // GraphQL: Shopify, GitHub, Linear. Their clients throw errors of status 200 or 400.
+  THROTTLED,
+  RATE_LIMITED: THROTTLED,
+  RATELIMITED: THROTTLED,
 };
 
 /** The free allocation of Cloudflare Workers AI. */

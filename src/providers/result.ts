@@ -83,10 +83,12 @@ function errorOfBody(body: unknown): unknown {
   const error = read(body, 'error');
   const isError = typeof error === 'object' ? error !== null : typeof error === 'string';
   if (!isError || error === '') return undefined;
+  const status = read(body, 'status') ?? read(body, 'statusCode');
+  // Supabase's clients return `{error, data: null, status: 429}`.
+  if (isStatus(status) && status >= 400) return body;
   if (RESULT_KEYS.some((key) => read(body, key) !== undefined)) return undefined;
   // Remove the status 200, which says nothing about the error in the body.
-  const status = read(body, 'status') ?? read(body, 'statusCode');
-  return isStatus(status) && status < 400 ? error : body;
+  return isStatus(status) ? error : body;
 }
 
 function isRefusal(value: object): boolean {

@@ -47,6 +47,13 @@ describe('by status', () => {
     expect(verdict).toMatchObject({ kind: 'fatal', retry: false, outage: 'authorisation' });
   });
 
+  it('429 of the Priority and Fairness of Kubernetes is one of a cap on requests in flight', () => {
+    const headers = { 'retry-after': '1', 'x-kubernetes-pf-flowschema-uid': 'f' };
+    const verdict = classify(new Response(null, { status: 429, headers }));
+    expect(verdict).toMatchObject({ kind: 'throttled', limit: 'concurrency', retryAfterMs: 1000 });
+    expect(classify(new Response(null, { status: 500, headers })).limit).toBeUndefined();
+  });
+
   it.each([0, 99, 600, 429.5, Number.NaN, '429', null, { status: 429 }])(
     'a status of %j is none',
     (status) => {

@@ -45,6 +45,8 @@ describe('a text of a 429 that speaks of what is in flight', () => {
     'Too many concurrent requests',
     'You have exceeded the maximum concurrent requests of your plan.',
     'Concurrency limit reached',
+    'max connections reached: 5',
+    'Too many connections',
   ])('%s', (message) => {
     expect(classify({ status: 429, message })).toMatchObject({
       kind: 'throttled',
@@ -72,5 +74,43 @@ describe('a status in the code of a body', () => {
 
   it.each(['200', '1302', '0429', '4.9', '429 '])('%j is none', (code) => {
     expect(classify({ error: { code } })).toEqual({ kind: 'failed', retry: false });
+  });
+});
+
+describe('a body of a response that is plain text', () => {
+  const read = (body: string, status = 429) => classify(new Response(null, { status }), body);
+
+  it('is read as a message', () => {
+    expect(read('max connections reached: 5')).toMatchObject({ limit: 'concurrency' });
+    expect(read('Too Many Requests! Wait for 3s')).toMatchObject({ retryAfterMs: 3000 });
+    expect(read('model is overloaded', 429)).toMatchObject({ kind: 'overloaded' });
+  });
+
+  it.each([
+    '<html><body>Too many connections, wait for 3s</body></html>',
+    'data: {"text": "Too many connections, wait for 3s"}',
+    `${'Too many connections, wait for 3s. '.repeat(10)}`,
+  ])('is not read if it is longer, a page or a stream: %s', (body) => {
+    const verdict = read(body);
+    expect(verdict).toMatchObject({ kind: 'throttled', status: 429 });
+    expect(verdict.limit).toBeUndefined();
+    expect(verdict.retryAfterMs).toBeUndefined();
+  });
+});
+
+describe('an error of GraphQL', () => {
+  it.each([
+    ['Shopify', { response: { status: 200, errors: [{ extensions: { code: 'THROTTLED' } }] } }],
+    ['Octokit', { name: 'GraphqlResponseError', errors: [{ type: 'RATE_LIMITED' }] }],
+    ['Linear', { status: 400, errors: [{ extensions: { code: 'RATELIMITED' } }] }],
+  ])('that names a rate limit is one of a rate limit: %s', (_name, properties) => {
+    const error = Object.assign(new Error('GraphQL Error'), properties);
+    expect(classify(error)).toMatchObject({ kind: 'throttled', retry: true });
+  });
+
+  it('that names another cause is not', () => {
+    const errors = [{ message: 'no such field', extensions: { code: 'BAD_USER_INPUT' } }];
+    const error = Object.assign(new Error('GraphQL Error'), { response: { status: 200, errors } });
+    expect(classify(error)).toMatchObject({ retry: false });
   });
 });
