@@ -83,8 +83,8 @@ function errorOfBody(body: unknown): unknown {
   const error = read(body, 'error');
   const isError = typeof error === 'object' ? error !== null : typeof error === 'string';
   if (!isError || error === '') return undefined;
-  const status = read(body, 'status') ?? read(body, 'statusCode');
-  // Supabase's clients return `{error, data: null, status: 429}`.
+  const status = read(body, 'status') ?? read(body, 'statusCode') ?? read(error, 'status');
+  // Supabase returns `{error, data: null, status: 429}`, Better Fetch `{error: {status}, data: null}`.
   if (isStatus(status) && status >= 400) return body;
   if (RESULT_KEYS.some((key) => read(body, key) !== undefined)) return undefined;
   // Remove the status 200, which says nothing about the error in the body.

@@ -14,6 +14,7 @@ describe('a value that is the body of an error', () => {
       { type: 'error', error: { type: 'overloaded_error' }, request_id: 'r' },
       { statusCode: 429, error: 'Too Many Requests', message: 'retry in 6 seconds' },
       { error: ERROR, data: undefined },
+      { error: { message: 'Too many requests', status: 429 }, data: null },
       { error: ERROR, data: null, count: null, status: 429, statusText: 'Too Many Requests' },
     ]) {
       expect(errorIn(value)).toBe(value);
