@@ -33,6 +33,8 @@ function verdict(answer: ProviderResponse): PartialVerdict | undefined {
 export const together: ProviderAdapter = {
   name: 'Together, Envoy, and plain `x-ratelimit-*`',
   marks: ['x-ratelimit-limit'],
-  limits: (header, answeredAtMs) => readRows(ROWS, header, answeredAtMs),
+  // Discord's `x-ratelimit-reset-after` is exact, while the clocks of its reset may differ.
+  limits: (header, answeredAtMs) =>
+    readRows(ROWS, (name) => header(`${name}-after`) ?? header(name), answeredAtMs),
   verdict,
 };

@@ -54,6 +54,18 @@ describe('Together', () => {
     ]);
   });
 
+  it('prefers the time until the reset, as Discord sends it, to the time of the reset', () => {
+    const headers = {
+      'x-ratelimit-limit': '10',
+      'x-ratelimit-remaining': '9',
+      'x-ratelimit-reset': String(Date.now() / 1000 + 7),
+      'x-ratelimit-reset-after': '1.988',
+    };
+    expect(reportedLimits(headers)).toEqual([
+      { unit: 'requests', limit: 10, remaining: 9, resetMs: 1988 },
+    ]);
+  });
+
   it('says whether it is the rate or the platform', () => {
     const limited = (type: string) => ({ status: 429, error: { message: 'x', error_type: type } });
     expect(classify(limited('dynamic_request_limited'))).toMatchObject({
