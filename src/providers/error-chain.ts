@@ -16,6 +16,7 @@ const INNER = [
   'errorDetails',
   'statusDetails',
   'extensions',
+  'meta',
 ] as const;
 /** Fields that may hold a body as JSON text. Google's SDK puts it into the message. */
 const JSON_TEXTS = ['responseBody', 'body', 'data', 'error', 'message'] as const;
@@ -94,7 +95,7 @@ export const FIRST_OF_ERRORS = 300;
 
 /**
  * The outermost HTTP status, from the fields that fetch, axios, undici and the OpenAI, Anthropic,
- * Google, AWS, Azure and Ollama SDKs use. A status of success counts only where there is no other.
+ * Google, AWS, Azure and Ollama SDKs and tRPC use. A status of success counts only where there is no other.
  */
 export function statusOf(chain: readonly unknown[]): number | undefined {
   const statuses = chain.flatMap(statusesIn);
@@ -107,6 +108,7 @@ function statusesIn(layer: unknown): number[] {
     isShape(read(layer, 'headers')) ? numberIn(status) : status,
     read(layer, 'statusCode'),
     read(layer, 'status_code'),
+    read(layer, 'httpStatus'),
     read(read(layer, '$metadata'), 'httpStatusCode'),
     numberIn(read(layer, 'code')),
   ].filter(isStatus);

@@ -54,6 +54,21 @@ describe('by status', () => {
     expect(classify(new Response(null, { status: 500, headers })).limit).toBeUndefined();
   });
 
+  it('an error of tRPC has the status of its call, and the headers of its response', () => {
+    const thrown = (httpStatus: number, response: Response) =>
+      error({ data: { code: 'X', httpStatus }, meta: { response, responseJSON: [] } });
+    const headers = { 'retry-after': '2' };
+    expect(classify(thrown(429, new Response(null, { status: 429, headers })))).toMatchObject({
+      kind: 'throttled',
+      retryAfterMs: 2000,
+    });
+    // The answer to several calls at once.
+    expect(classify(thrown(503, new Response(null, { status: 207 })))).toMatchObject({
+      kind: 'overloaded',
+      status: 503,
+    });
+  });
+
   it.each([0, 99, 600, 429.5, Number.NaN, '429', null, { status: 429 }])(
     'a status of %j is none',
     (status) => {
