@@ -158,7 +158,16 @@ export class Admission {
     const status = this.#options.concurrency?.status ?? 503;
     const code = status === 429 ? 'rate_limit_exceeded' : 'overloaded';
     const message = 'The model is overloaded with requests.';
-    return { status, kind: kindOfStatus(status), code, message, by: 'concurrency' };
+    // When a unit will be free is not known, so only a constant wait can be named.
+    const retryAfterMs = this.#toldWait(Number.POSITIVE_INFINITY);
+    return {
+      status,
+      kind: kindOfStatus(status),
+      code,
+      message,
+      by: 'concurrency',
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    };
   }
 
   #refuseForLimits(nowMs: number, { inputTokens, maxTokens }: Applicant): Refusal | undefined {

@@ -74,7 +74,7 @@ export interface ProviderOptions {
   /**
    * The wait that the answer names when a limit rejects a request. `exact` (default): the time
    * until the request would fit. `none`: no wait. `misleading`: a random time from 0 to twice the
-   * exact time. A number: always this number of milliseconds.
+   * exact time. A number: always this number of milliseconds, also where `concurrency` rejects.
    */
   retryAfter?: 'exact' | 'none' | 'misleading' | number;
   /** The headers of `submitOrThrow`. Default `openai`. */

@@ -254,6 +254,36 @@ describe('a cap whose rejections name a wait', () => {
       await run.end();
     },
   );
+
+  // A rate rejects by 503 seldom, by 429 often.
+  it.each([
+    [503, 2, 3],
+    [429, 4, 6],
+  ] as const)('by a %i is known after %i to %i stops', async (status, least, most) => {
+    for (const seed of [1, 2, 3]) {
+      const concurrency = { units: 12, queue: 0, status };
+      const named = { headers: 'retry-after', retryAfter: 1_000 } as const;
+      const run = world({
+        provider: { concurrency, latency: { meanMs: 600, sigma: 0.3 }, ...named },
+        seed,
+      });
+      run.push(5_000);
+      const stops = new Set<number>();
+      const isKnown = () => {
+        const { adaptive } = run.limiters[0]?.snapshot() ?? {};
+        return adaptive !== undefined && 'cap' in adaptive && adaptive.cap !== undefined;
+      };
+      for (let n = 0; n < 60 && !isKnown(); n += 1) {
+        await run.advance(500);
+        stops.add(run.provider.stats().rejected);
+      }
+      stops.delete(0);
+      expect(isKnown()).toBe(true);
+      expect(stops.size).toBeGreaterThanOrEqual(least);
+      expect(stops.size).toBeLessThanOrEqual(most);
+      await run.end();
+    }
+  });
 });
 
 describe('what is believed is explained', () => {

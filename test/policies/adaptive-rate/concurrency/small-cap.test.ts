@@ -43,6 +43,19 @@ describe('a cap of a few requests in flight', () => {
     expect(player.limit).toBe(3);
   });
 
+  it('is shown by four rejections that look like those of a cap', () => {
+    const player = new Player();
+    player.rejected(1, false);
+    for (let n = 0; n < 3; n += 1) {
+      player.accepted(8, 0);
+      player.rejected(1);
+    }
+    expect(player.limit).toBeUndefined();
+    player.accepted(8, 0);
+    player.rejected(1);
+    expect(player.limit).toBe(1);
+  });
+
   it('is none where most of what was sent with as many in flight was accepted', () => {
     const player = new Player();
     for (let n = 0; n < 100; n += 1) {
