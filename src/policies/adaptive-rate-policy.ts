@@ -3,6 +3,7 @@ import type { GateKind } from '../model/outcome.ts';
 import type { Emit } from '../model/policy-events.ts';
 import { FirstAttempts } from './adaptive-rate/attempts/first-attempts.ts';
 import { NOTHING_KNOWN, type RateSnapshot } from './adaptive-rate/rate-snapshot.ts';
+import { Congestion, type CongestionContext } from './congestion.ts';
 import { LearnedRate, type LearnedRateContext, type RateCharge } from './learned-rate.ts';
 import type { CompletedAttempt, Policy, RequestCost, Time } from './policy.ts';
 import { RateEvents } from './rate-events.ts';
@@ -14,9 +15,8 @@ export interface AdaptiveRateSnapshot extends RateSnapshot {
 }
 
 /** The values and callbacks that the policy gets from the gate around it. */
-export interface AdaptiveRateContext extends LearnedRateContext {
-  /** The initial and the greatest number of attempts in flight. */
-  readonly startLimit: number;
+export interface AdaptiveRateContext extends LearnedRateContext, CongestionContext {
+  /** The greatest number of attempts in flight. */
   readonly maxLimit: number;
   /** A rate that was learned before, per ms; undefined: none was. */
   readonly startPerMs?: number | undefined;
@@ -42,6 +42,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   #learned: LearnedRate | undefined = undefined;
   /** The source of a rate that a fleet learns and enforces; undefined: this policy does. */
   #fleetRate: ((now: number) => RateSnapshot) | undefined = undefined;
+  readonly #congestion: Congestion;
   #inFlight = 0;
   #limit: number;
   #maxLimit: number;
@@ -53,6 +54,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   constructor(context: AdaptiveRateContext) {
     this.#context = context;
     this.#events = new RateEvents(context.emit);
+    this.#congestion = new Congestion(context);
     this.#maxLimit = context.maxLimit;
     this.#limit = Math.min(context.startLimit, context.maxLimit);
   }
@@ -68,7 +70,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
 
   /** The cause of the last attempt's wait. */
   get binding(): GateKind {
-    return this.#inFlight >= this.#limit ? 'concurrency' : 'pace';
+    return this.#isFull ? 'concurrency' : 'pace';
   }
 
   /** What it was made with, for the learner of a fleet. */
@@ -96,7 +98,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
 
   wait(request: RequestCost, now: number): number {
     // Retries hold slots already: a lower limit must stop them too.
-    if (this.#inFlight >= this.#limit) {
+    if (this.#isFull) {
       this.#hasWaited = true;
       return Number.POSITIVE_INFINITY;
     }
@@ -111,6 +113,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   }
 
   giveBack(charge: RateCharge, completed: CompletedAttempt, time: Time): void {
+    this.#congestion.ended(completed, this.#inFlight);
     this.#inFlight -= 1;
     const { verdict } = completed;
     if (charge === this.#test) {
@@ -123,7 +126,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
       }
     }
     if (this.#learned === undefined && !isFirstLesson(verdict)) {
-      this.#endFirst(charge, completed.isSent, time);
+      this.#endFirst(charge, completed.isSent && verdict?.connection === undefined, time);
     } else this.#learnedRate().giveBack(charge, completed, time.now());
   }
 
@@ -146,7 +149,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
 
   snapshot(now: number): AdaptiveRateSnapshot {
     const known = this.#fleetRate?.(now) ?? this.#learned?.snapshot(now) ?? NOTHING_KNOWN;
-    return { limit: Math.min(this.#limit, known.cap ?? this.#limit), ...known };
+    return { limit: Math.min(this.#most, known.cap ?? this.#limit), ...known };
   }
 
   /** When a request in flight is next presumed to be accepted, so that one more may go. */
@@ -157,6 +160,15 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   advance(now: number): void {
     const more = this.#isOpening ? this.#first.presume(now) : 0;
     if (more > 0) this.#setLimit(Math.min(this.#maxLimit, this.#limit + more));
+  }
+
+  /** How many attempts may be in flight now. */
+  get #most(): number {
+    return Math.min(this.#limit, Math.floor(this.#congestion.limit));
+  }
+
+  get #isFull(): boolean {
+    return this.#inFlight >= this.#most;
   }
 
   /** Whether the limit of attempts in flight still doubles. */
@@ -170,7 +182,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     if (startPerMs !== undefined && this.#learned === undefined) {
       this.#learnedRate().begin(startPerMs, now);
     }
-    const hasRoom = !this.#hasWaited && this.#inFlight < this.#limit;
+    const hasRoom = !this.#hasWaited && !this.#isFull;
     this.#hasWaited = false;
     if (this.#learned !== undefined) return this.#learned.take(request, now, hasRoom);
     // Each answer makes room for two.
@@ -181,10 +193,10 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
    * An attempt of the slow start has ended. The clock is read only while the number in flight
    * grows.
    */
-  #endFirst(charge: RateCharge, isSent: boolean, time: Time): void {
+  #endFirst(charge: RateCharge, isAnswered: boolean, time: Time): void {
     if (typeof charge !== 'number') return;
     this.#first.ended(charge, this.#inFlight === 0);
-    if (!this.#isOpening || !isSent) return;
+    if (!this.#isOpening || !isAnswered) return;
     if (this.#first.answered(charge, time.now())) this.#setLimit(this.#limit + 1);
   }
 

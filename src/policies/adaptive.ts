@@ -4,6 +4,7 @@ import { START_AT_ONCE } from './adaptive-rate/trust.ts';
 import { AdaptiveRatePolicy } from './adaptive-rate-policy.ts';
 import { AIMD_FIELDS, Aimd, type AimdOptions } from './aimd.ts';
 import { AimdPolicy } from './aimd-policy.ts';
+import type { Backoff } from './backoff.ts';
 import type { BackoffOption } from './backoff-policy.ts';
 import type { ByteBudgetConfig } from './byte-budget-policy.ts';
 import { type ConcurrencyConfig, DEFAULT_CONCURRENCY } from './concurrency-policy.ts';
@@ -173,7 +174,8 @@ export const ADAPTIVE: PolicyDefinition<
       const startLimit = options.initialLimit ?? (isKnown ? maxLimit : START_AT_ONCE);
       const { initialPerSecond } = options;
       const startPerMs = initialPerSecond === undefined ? undefined : initialPerSecond / 1_000;
-      const gate = { maxLimit, maxRetryAfterMs, apply, correct, emit };
+      const backoff = others.backoff as Backoff | undefined;
+      const gate = { maxLimit, maxRetryAfterMs, apply, correct, emit, backoff };
       return new AdaptiveRatePolicy({ hard, startLimit, startPerMs, ...gate });
     }
     if (options.strategy === 'latency') {

@@ -30,6 +30,8 @@ export interface OutageSnapshot {
  * an outage it determines when a probe may be sent, and how long requests wait.
  */
 export class Outage {
+  /** Outages so far. */
+  count = 0;
   readonly #outageMs: number;
   #startedAt = Number.NaN;
   #inRow = 0;
@@ -106,6 +108,7 @@ export class Outage {
     if (!this.isOn) {
       if (this.#inRow < FAILURES_IN_ROW) return false;
       this.#startedAt = now;
+      this.count += 1;
       this.#endsAt = now + this.#outageMs;
       this.#failedProbes = 0;
       this.#probeAt = now + FIRST_PROBE_MS;
