@@ -69,7 +69,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
 
   /** Attempts that may be in flight. */
   get limit(): number {
-    return this.#most;
+    return this.#congestion.isReduced ? this.#most : this.#limit;
   }
 
   /** The cause of the last attempt's wait. */
@@ -117,9 +117,10 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   }
 
   giveBack(charge: RateCharge, completed: CompletedAttempt, time: Time): void {
-    const before = this.#most;
+    const congestion = this.#congestion;
+    const before = congestion.limit;
     this.#learn(charge, completed, time);
-    if (this.#most !== before) this.#context.apply(this.#most);
+    if (congestion.limit !== before) this.#context.apply(this.limit);
   }
 
   #learn(charge: RateCharge, completed: CompletedAttempt, time: Time): void {
@@ -244,7 +245,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
 
   #setLimit(limit: number): void {
     this.#limit = limit;
-    this.#context.apply(this.#most);
+    this.#context.apply(this.limit);
   }
 }
 

@@ -37,6 +37,11 @@ export interface CongestionContext {
 export class Congestion {
   /** Infinity: no bound is known. */
   limit = Number.POSITIVE_INFINITY;
+  /**
+   * Whether timeouts have bounded it, so that no more requests may begin. After an outage others may
+   * begin: a request whose own connection breaks again and again fails.
+   */
+  isReduced = false;
   readonly #context: CongestionContext;
   /** The outages that the bound takes account of. */
   #outages: number;
@@ -75,6 +80,7 @@ export class Congestion {
       // Only if the bound was reached, the number in flight may be the cause.
       if (this.#most >= this.limit) this.#doublesTo = Math.max(1, this.#most / 2);
       this.limit = Math.min(this.#context.startLimit, this.#doublesTo);
+      this.isReduced = false;
       this.#forget();
     }
     const { kind, connection, status, timedOut } = completed.verdict ?? {};
@@ -125,6 +131,7 @@ export class Congestion {
       for (const late of this.#late) excuse(late);
       this.#doublesTo = most / 2;
       this.limit = 1;
+      this.isReduced = true;
     }
     this.#forget();
   }
