@@ -95,7 +95,8 @@ export const FIRST_OF_ERRORS = 300;
 
 /**
  * The outermost HTTP status, from the fields that fetch, axios, undici and the OpenAI, Anthropic,
- * Google, AWS, Azure and Ollama SDKs and tRPC use. A status of success counts only where there is no other.
+ * Google, AWS, Azure and Ollama SDKs and tRPC use. A status of success counts only where there is
+ * no other.
  */
 export function statusOf(chain: readonly unknown[]): number | undefined {
   const statuses = chain.flatMap(statusesIn);
