@@ -31,8 +31,9 @@ export interface CongestionContext {
  * Bounds the number of attempts in flight after an outage, and if it is the cause of timeouts: a
  * server that lets requests wait answers none in time when too many wait. As in TCP, the number
  * falls to one then, doubles with each round of answers up to half of what it was, and rises slowly
- * from there. After an outage it doubles as at the beginning of a run, unless the outage began when
- * the number had reached its bound.
+ * from there. After an outage it begins at half of what it was, and doubles. If another outage
+ * begins when the number has reached its bound, it may be the cause: then the number begins as at
+ * the beginning of a run, and doubles only up to half of what it was.
  */
 export class Congestion {
   /** Infinity: no bound is known. */
@@ -77,9 +78,12 @@ export class Congestion {
     const outages = this.#outagesSoFar;
     if (outages > this.#outages) {
       this.#outages = outages;
+      const half = Math.max(1, this.#most / 2);
       // Only if the bound was reached, the number in flight may be the cause.
-      if (this.#most >= this.limit) this.#doublesTo = Math.max(1, this.#most / 2);
-      this.limit = Math.min(this.#context.startLimit, this.#doublesTo);
+      const isByLoad = this.#most >= this.limit;
+      if (isByLoad) this.#doublesTo = half;
+      const first = isByLoad ? 0 : half;
+      this.limit = Math.min(Math.max(this.#context.startLimit, first), this.#doublesTo);
       this.isReduced = false;
       this.#forget();
     }
