@@ -133,8 +133,7 @@ describe('the errors of Anthropic', () => {
 
   it('of the connection are passing', () => {
     const failed = { kind: 'failed', retry: true };
-    const late = { ...failed, timedOut: true };
-    expect(classify(new Anthropic.APIConnectionTimeoutError())).toEqual(late);
+    expect(classify(new Anthropic.APIConnectionTimeoutError())).toEqual(failed);
     const broken = { ...failed, connection: 'broken' };
     expect(classify(new Anthropic.APIConnectionError({ message: 'x' }))).toEqual(broken);
     expect(classify(new Anthropic.APIUserAbortError())).toEqual({ kind: 'failed', retry: false });
