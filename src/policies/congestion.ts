@@ -1,4 +1,3 @@
-import type { Backoff } from './backoff.ts';
 import type { CompletedAttempt } from './policy.ts';
 
 /** Above half of the number that was too high, each answer makes room for this part of another. */
@@ -9,7 +8,7 @@ export interface CongestionContext {
   /** The initial number of attempts in flight. */
   readonly startLimit: number;
   /** Counts outages; undefined: they are not known. */
-  readonly backoff?: Pick<Backoff, 'outage'> | undefined;
+  readonly backoff?: { readonly outage: { readonly count: number } } | undefined;
 }
 
 /**

@@ -52,6 +52,13 @@ describe('a policy of the adaptive rate that nothing has told anything', () => {
     expect(player.policy.limit).toBe(16);
   });
 
+  it('lets no more be in flight for connections that failed', () => {
+    const player = corePlayer();
+    const verdict = { kind: 'failed', connection: 'broken' } as const;
+    for (const each of player.sendAll()) player.end(each, { verdict });
+    expect(player.policy.limit).toBe(16);
+  });
+
   it('lets one more be in flight for each that was sent 5 s ago, once answers come', () => {
     const player = corePlayer();
     const [first = 0, second = 0] = player.sendAll();
@@ -282,5 +289,44 @@ describe('a policy of the adaptive rate is at rest', () => {
     player.end(charge, { verdict: TOO_MANY });
     expect(player.policy.isAtRest(59_999)).toBe(false);
     expect(player.policy.isAtRest(60_000)).toBe(true);
+  });
+});
+
+describe('an adaptive rate after an outage', () => {
+  /** An outage that begins with so many in flight; all but `left` of them have ended. */
+  function afterOutage(inFlight: number, left = 0) {
+    const player = corePlayer();
+    for (let trip = 0; trip < 3; trip += 1) for (const each of player.sendAll()) player.end(each);
+    const charges = player.sendAll(inFlight);
+    player.outage.count += 1;
+    const verdict = { kind: 'failed', connection: 'broken' } as const;
+    for (const each of charges.slice(left)) player.end(each, { verdict });
+    return { player, before: charges.slice(0, left) };
+  }
+
+  it('lets half of what was in flight go, and one more with each answer', () => {
+    const { player } = afterOutage(100);
+    const again = player.sendAll();
+    expect(again).toHaveLength(50);
+    expect(player.policy.snapshot(0).limit).toBe(50);
+    for (const each of again.slice(0, 3)) {
+      player.end(each);
+      player.sendAll();
+    }
+    expect(player.policy.snapshot(0).limit).toBe(53);
+  });
+
+  it('makes no room for answers to attempts that were sent before the outage', () => {
+    const { player, before } = afterOutage(100, 80);
+    for (const each of before.slice(0, 25)) player.end(each);
+    expect(player.policy.snapshot(0).limit).toBe(50);
+  });
+
+  it('lets at least as many go as at the beginning of a run', () => {
+    const player = corePlayer();
+    const charges = player.sendAll(10);
+    player.outage.count += 1;
+    for (const each of charges) player.end(each, { verdict: { kind: 'failed' } });
+    expect(player.sendAll()).toHaveLength(16);
   });
 });

@@ -18,6 +18,7 @@ export interface End {
 export function corePlayer({ startLimit = 16, maxLimit = 400 } = {}) {
   const facts: PolicyEvent[] = [];
   const limits: number[] = [];
+  const outage = { count: 0 };
   const none = { perMs: () => Number.POSITIVE_INFINITY, burst: () => 0 };
   const policy = new AdaptiveRatePolicy({
     hard: none,
@@ -27,11 +28,14 @@ export function corePlayer({ startLimit = 16, maxLimit = 400 } = {}) {
     apply: (limit) => limits.push(limit),
     correct: () => {},
     emit: (fact) => facts.push(fact),
+    backoff: { outage },
   });
   const player = {
     policy,
     facts,
     limits,
+    /** The outages so far. */
+    outage,
     now: 0,
     /** Sends one, if it may go now. */
     send(): RateCharge {
