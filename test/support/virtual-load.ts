@@ -1,39 +1,28 @@
 import { range } from 'rxjs';
-import { createLimiter, type LimiterOptions } from '../../src/index.ts';
+import { createLimiter } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { seededRandom } from '../../src/simulator/random.ts';
 
 type Answer = 'ok' | 'ECONNRESET' | 'ECONNREFUSED';
 
-/**
- * Serves request `n`, which arrives at `now`. @returns its answer, and when that comes; Infinity:
- * never
- */
-export type Server = (now: number, n: number) => readonly [answer: Answer, at: number];
+/** Serves a request that arrives at `now`. @returns its answer, and when that comes */
+export type Server = (now: number) => readonly [answer: Answer, at: number];
 
 /**
  * Sends all requests at once in virtual time, by `throttle` or by `run`.
- * @returns the requests that failed, when attempts were sent, and the attempts of each request
+ * @returns the requests that failed, when attempts were sent, and how long all took
  */
-export async function sendAll(
-  server: Server,
-  requests: number,
-  isStream: boolean,
-  options: LimiterOptions = {},
-) {
+export async function sendAll(server: Server, requests: number, isStream: boolean) {
   const clock = new ManualClock();
-  const limiter = createLimiter({ clock, random: seededRandom(7), ...options });
+  const limiter = createLimiter({ clock, random: seededRandom(7) });
   const sentAt: number[] = [];
-  const attempts: number[] = [];
   const lost: number[] = [];
   let endedAt = 0;
   const call = (n: number) =>
     new Promise<number>((resolve, reject) => {
       const now = clock.now();
       sentAt.push(now);
-      attempts[n] = (attempts[n] ?? 0) + 1;
-      const [answer, at] = server(now, n);
-      if (at === Number.POSITIVE_INFINITY) return;
+      const [answer, at] = server(now);
       const error = Object.assign(new Error(answer), { code: answer });
       clock.setTimer(() => (answer === 'ok' ? resolve(n) : reject(error)), Math.max(1, at - now));
     });
@@ -57,18 +46,14 @@ export async function sendAll(
   }
   await clock.runAllAsync();
   limiter.close();
-  return { lost, sentAt, attempts, seconds: endedAt / 1_000 };
+  return { lost, sentAt, seconds: endedAt / 1_000 };
 }
 
 /**
  * A queue with some workers, which goes on working for requests that were given up.
  * @param closeMs closes a connection that has waited for so long
  */
-export function queue(
-  workers: number,
-  serviceMs: () => number,
-  closeMs = Number.POSITIVE_INFINITY,
-): Server {
+export function queue(workers: number, serviceMs: () => number, closeMs: number): Server {
   const freeAt = Array.from({ length: workers }, () => 0);
   return (now) => {
     const earliest = Math.min(...freeAt);

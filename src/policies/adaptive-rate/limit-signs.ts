@@ -21,9 +21,9 @@ export class LimitSigns {
   }
 
   /**
-   * Whether the rejection names only a wait, the same as the one before. So do rejections by a cap
-   * on concurrent requests, for their wait is configured; the wait until a rate admits a request
-   * varies.
+   * Records the wait of a rejection. Rejections by a cap on concurrent requests name the same wait
+   * each time, for it is configured; the wait until a rate admits a request varies.
+   * @returns whether the rejection names only a wait, the same as the one before
    */
   namesSameWait({ limits, limit, retryAfterMs }: Verdict): boolean {
     const isSame = (this.lastWaitMs ?? retryAfterMs) === retryAfterMs;
