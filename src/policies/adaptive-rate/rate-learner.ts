@@ -50,17 +50,18 @@ export class RateLearner extends AttemptPacer {
   rejected(sending: Sending, verdict: Verdict, now: number): void {
     this.inFlight -= 1;
     this.hasRejected = true;
-    if (sending.isTrial && verdict.retryAfterMs === undefined) {
-      this.log.reject(sending, now);
-      this.rates.reject(sending, false);
-      this.log.advance(now);
-      return;
-    }
-    const isLater = this.reactions.isLater(sending);
     this.log.reject(sending, now);
+    this.rates.reject(sending, false);
+    // A trial is sent too fast on purpose, but a wait that its rejection names holds.
+    if (!sending.isTrial || verdict.retryAfterMs !== undefined) this.explain(sending, verdict, now);
+    this.log.advance(now);
+  }
+
+  /** Finds the cause of a rejection, and reacts to it. */
+  private explain(sending: Sending, verdict: Verdict, now: number): void {
+    const isLater = this.reactions.isLater(sending);
     this.trust.lose(isLater && !this.isByChance);
     this.closed.rejected(sending.order);
-    this.rates.reject(sending, false);
     const { limits = [], retryAfterMs } = verdict;
     const isDated =
       retryAfterMs !== undefined || limits.some(({ resetMs }) => resetMs !== undefined);
@@ -71,7 +72,6 @@ export class RateLearner extends AttemptPacer {
     sending.isExplained = this.rates.report(limits, sending, false, now) && isDated;
     const endMs = remaining < 1 ? resetMs : undefined;
     this.stop(sending, verdict, isLater, now, endMs);
-    this.log.advance(now);
   }
 
   /** Whether the named wait is only the reset time of a limit that admits requests earlier. */
@@ -105,7 +105,7 @@ export class RateLearner extends AttemptPacer {
     const isToldCap = limit === 'concurrency' && others > 0;
     const isAtCap = isToldCap || this.cap.explains(others);
     if (isLater) {
-      if (limit === 'concurrency') this.cap.told(Math.max(1, others));
+      if (limit === 'concurrency') this.cap.told(others);
       else if (!sending.isExplained && this.mayBeCapped) {
         // By a 429 with a wait, a rate rejects more often than a cap.
         const isLikely = kind === 'overloaded' ? sending.mayBeByCap : sending.isBare;

@@ -145,9 +145,9 @@ export class ConcurrencyCapDetector {
     this.disproofs = 0;
   }
 
-  /** The provider reports too many in flight. @param limit the allowed number, if it reports it */
-  told(others: number, limit = others): void {
-    this.believe(Math.max(1, Math.min(others, limit)));
+  /** The provider reports too many in flight. */
+  told(others: number): void {
+    this.believe(Math.max(1, others));
   }
 
   /**
