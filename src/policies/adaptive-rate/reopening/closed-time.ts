@@ -63,10 +63,9 @@ export class ClosedTime {
   begin(): boolean {
     this._row += 1;
     if (this._isClosed) return false;
+    // No probe is planned while the provider is open.
     this._isClosed = true;
     this.named.reset();
-    this.probes.reset();
-    this.probeAt = Number.NEGATIVE_INFINITY;
     return true;
   }
 
