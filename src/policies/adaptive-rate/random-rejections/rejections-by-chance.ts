@@ -45,23 +45,22 @@ export class RejectionsByChance {
    */
   settled(sent: SentAttempt, measuredPerMs: number): number | undefined {
     const { outcome, isOfOtherKind, isBare } = sent;
-    const isRejected = outcome === 'rejected';
-    // Where rejections by the limit tell details, those by chance look different.
-    if (isRejected && !isOfOtherKind && !isBare) this.likeLimit.isTold = true;
-    if (!isRejected) {
+    if (outcome !== 'rejected') {
       this.likeLimit.settled(false, sent, measuredPerMs);
       this.otherKind.settled(false, sent, measuredPerMs);
       return undefined;
     }
-    const kind = isOfOtherKind ? this.otherKind : this.likeLimit;
+    // Where rejections by the limit tell details, those by chance look different.
+    if (!isOfOtherKind && !isBare) this.likeLimit.isTold = true;
+    const kind = this.of(sent);
     const { share } = kind;
     kind.settled(true, sent, measuredPerMs);
     return share === 0 && kind.share > 0 ? kind.ratePerMs : undefined;
   }
 
   /** @returns whether to ignore the rejections of a closure that has ended */
-  explain({ pacePerMs, isOfOtherKind }: Closure): boolean {
-    return (isOfOtherKind ? this.otherKind : this.likeLimit).isByChance(pacePerMs);
+  explain(closure: Closure): boolean {
+    return this.of(closure).isByChance(closure.pacePerMs);
   }
 
   get trial(): ShareTrial {
@@ -77,7 +76,11 @@ export class RejectionsByChance {
   }
 
   /** The rate, per ms, that was accepted before the falls by rejections of this kind. */
-  rateBefore({ isOfOtherKind }: Closure): number {
-    return (isOfOtherKind ? this.otherKind : this.likeLimit).ratePerMs;
+  rateBefore(closure: Closure): number {
+    return this.of(closure).ratePerMs;
+  }
+
+  private of({ isOfOtherKind }: Pick<Closure, 'isOfOtherKind'>): RejectionDamping {
+    return isOfOtherKind ? this.otherKind : this.likeLimit;
   }
 }
