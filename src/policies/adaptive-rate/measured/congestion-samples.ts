@@ -50,9 +50,9 @@ export class CongestionSamples {
   /** The time that the measurements leave out, in ms. */
   private skippedMs = 0;
 
-  /** @param first the mark at the start of all measurements */
-  constructor(first: { readonly from: number; readonly to: number }) {
-    this.marks.push({ ...first, accepted: 0, isFull: true, pacePerMs: 0 });
+  /** Begins with a mark at these times. */
+  constructor(from: number, to: number) {
+    this.restart(from, to);
   }
 
   get last(): Mark {

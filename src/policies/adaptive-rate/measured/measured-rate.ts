@@ -31,9 +31,10 @@ export interface Cycle {
   readonly gapMs: number;
   /** Attempts that were accepted by the pace. */
   readonly accepted: number;
-  /** The time with demand until the closure began, and the time of the closure, in ms. */
+  /** The time with demand until the closure began, the time of the closure, and both, in ms. */
   readonly openMs: number;
   readonly closedMs: number;
+  readonly ms: number;
   /** The time without demand, and the delay of the attempt that found the closure over, in ms. */
   readonly idleMs: number;
   readonly lateMs: number;
@@ -55,12 +56,15 @@ export function cycleOf(
   to: number,
 ): Cycle {
   const { byPace, idleMs, lateMs, isOutage } = closure;
+  const openMs = open.openMs(closure);
+  const closedMs = to - closure.startedAt - lateMs;
   return {
     startedAt: open.startedAt,
     gapMs: open.gapMs,
     accepted: byPace,
-    openMs: open.openMs(closure),
-    closedMs: to - closure.startedAt - lateMs,
+    openMs,
+    closedMs,
+    ms: openMs + closedMs,
     idleMs,
     lateMs,
     pacePerMs: closure.pacePerMs * (1 - share),
@@ -122,7 +126,7 @@ export class MeasuredRate {
   first(perMs: number, from: number, to: number): void {
     this.perMs = perMs;
     this._evidence = 1;
-    this.marks = new CongestionSamples({ from, to });
+    this.marks = new CongestionSamples(from, to);
   }
 
   /** Nothing is known about the time from `from` to `to`: the provider may have saved capacity. */
@@ -159,7 +163,7 @@ export class MeasuredRate {
     return !isOutage;
   }
 
-  private isOutage({ isOutage, accepted, openMs, closedMs }: Cycle): boolean {
+  private isOutage({ isOutage, accepted, closedMs, ms }: Cycle): boolean {
     const { perMs } = this;
     // If outages follow each other until the rate is not sure any more, the limit may be the cause.
     const isAgain = this.wasOutage && !this.isSure;
@@ -167,7 +171,7 @@ export class MeasuredRate {
       (isOutage && !isAgain) ||
       (Math.min(this._evidence, accepted) >= SURE_EVIDENCE &&
         closedMs * perMs > OUTAGE_INTERVALS &&
-        accepted / (openMs + closedMs) < OUTAGE_PART * perMs)
+        accepted / ms < OUTAGE_PART * perMs)
     );
   }
 
@@ -183,16 +187,15 @@ export class MeasuredRate {
   }
 
   private follow(marks: CongestionSamples, cycle: Cycle, probing: RateProbing): void {
-    const { accepted, openMs, closedMs, idleMs, pacePerMs } = cycle;
+    const { accepted, ms, idleMs, pacePerMs } = cycle;
     this.wasStray = !this.wasStray && isStray(marks, cycle);
     this.add(marks, cycle, probing);
     const before = this.perMs;
     const bounds = marks.bounds();
     if (bounds !== undefined) this.choose(bounds, probing);
-    const isLong = closedMs > CLOSED_PART * (openMs + closedMs);
+    const isLong = isOfWindow(cycle);
     if (!isLong && !this.wasStray && idleMs === 0) {
-      const meanPerMs = accepted / (openMs + closedMs);
-      this.perMs = this.unsaved.next(accepted, meanPerMs, pacePerMs, this.perMs);
+      this.perMs = this.unsaved.next(accepted, accepted / ms, pacePerMs, this.perMs);
     }
     // The duration of the closure alone lowered the rate, and it may have had another cause.
     if (this.perMs < FELL * before && isLong) {
@@ -203,15 +206,14 @@ export class MeasuredRate {
 
   /** Adds the cycle to the measurements. */
   private add(marks: CongestionSamples, cycle: Cycle, probing: RateProbing): void {
-    const { accepted, openMs, closedMs, idleMs, pacePerMs, to } = cycle;
+    const { accepted, openMs, idleMs, pacePerMs, to } = cycle;
     const from = Math.min(to, cycle.from + cycle.lateMs);
     if (this.wasStray) {
       marks.prolong(accepted, from, to);
       return;
     }
     const grew = pacePerMs > (GREW * (accepted + 1)) / openMs;
-    const isWindow = !this.isForAll && closedMs > CLOSED_PART * (openMs + closedMs);
-    probing.cycled(accepted, grew, isWindow);
+    probing.cycled(accepted, grew, !this.isForAll && isOfWindow(cycle));
     const isFull = !grew && idleMs < IDLE_PART * (to - cycle.startedAt);
     marks.add({ accepted, from, to, isFull, pacePerMs });
   }
@@ -224,6 +226,11 @@ export class MeasuredRate {
     this._evidence = evidence;
     probing.plan(excess, evidence, bounds.hasChanged);
   }
+}
+
+/** Whether it ends with a closure as long as that of a used-up window. */
+function isOfWindow({ closedMs, ms }: Cycle): boolean {
+  return closedMs > CLOSED_PART * ms;
 }
 
 /** Whether a few attempts, accepted by chance, only interrupted the closure before. */

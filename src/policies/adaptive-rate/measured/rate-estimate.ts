@@ -245,6 +245,6 @@ export class RateEstimate {
 
   private measure(closure: Closure, from: number, to: number): void {
     const cycle = cycleOf(closure, this.open, this.byChance.share, from, to);
-    if (this.rate.measure(cycle, this.probing)) this.open.cycled(cycle.openMs + cycle.closedMs);
+    if (this.rate.measure(cycle, this.probing)) this.open.cycled(cycle.ms);
   }
 }

@@ -5,7 +5,7 @@ const PACE = 0.02;
 
 /** Marks of a provider that was kept full: so many were accepted in so many ms, again and again. */
 function marksOf(...rows: [accepted: number, ms: number, isFull?: boolean][]): CongestionSamples {
-  const marks = new CongestionSamples({ from: 0, to: 0 });
+  const marks = new CongestionSamples(0, 0);
   let at = 0;
   for (const [accepted, ms, isFull = true] of rows) {
     at += ms;
@@ -44,13 +44,13 @@ describe('marks of congestion', () => {
   });
 
   it('within a fraction of a millisecond claim no rate of thousands', () => {
-    const marks = new CongestionSamples({ from: 0, to: 0.02 });
+    const marks = new CongestionSamples(0, 0.02);
     marks.add({ accepted: 1, from: 0.021, to: 0.05, isFull: true, pacePerMs: PACE });
     const bounds = marks.bounds();
     // 0.3 of a request in the longest time that may be meant, 0.05 ms.
     expect(bounds?.least).toBeCloseTo(0.3 / 0.05, 9);
     expect(bounds?.most).toBeLessThanOrEqual(1_000 * (bounds?.least ?? 0));
-    const close = new CongestionSamples({ from: 0, to: 5 });
+    const close = new CongestionSamples(0, 5);
     close.add({ accepted: 1, from: 5, to: 10, isFull: true, pacePerMs: PACE });
     expect(close.bounds()?.least).toBeCloseTo(0.03, 9);
   });
@@ -64,7 +64,7 @@ describe('marks of congestion', () => {
   });
 
   it('measure windows, that let everything in at once, by their ends', () => {
-    const marks = new CongestionSamples({ from: 0, to: 1_000 });
+    const marks = new CongestionSamples(0, 1_000);
     for (let n = 1; n <= 5; n += 1) {
       marks.add({
         accepted: 60,

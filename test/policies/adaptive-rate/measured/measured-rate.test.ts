@@ -20,8 +20,9 @@ function measuring(isForAll = false) {
     /** @returns whether the cycle has shown something of the rate */
     cycle(accepted: number, openMs: number, closedMs: number, more: Partial<Cycle> = {}): boolean {
       const startedAt = now;
-      now += openMs + closedMs;
-      const times = { startedAt, gapMs: 10, openMs, closedMs, from: now - 10, to: now };
+      const ms = openMs + closedMs;
+      now += ms;
+      const times = { startedAt, gapMs: 10, openMs, closedMs, ms, from: now - 10, to: now };
       const rest = { idleMs: 0, lateMs: 0, pacePerMs: PER_MS, isOutage: false };
       return rate.measure({ accepted, ...times, ...rest, ...more }, probing);
     },
