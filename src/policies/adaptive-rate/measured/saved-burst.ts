@@ -69,8 +69,14 @@ export class SavedBurst {
 
   private resume(at: number, idleMs: number): void {
     this.end();
-    const results = { accepted: 0, beyondPace: 0, isUsed: false, isTooMuch: false };
-    this.resumed = { at, idleMs, ...results };
+    this.resumed = {
+      at,
+      idleMs,
+      accepted: 0,
+      beyondPace: 0,
+      isUsed: false,
+      isTooMuch: false,
+    };
   }
 
   /** An attempt of a burst was rejected. */

@@ -77,11 +77,9 @@ export class UnitRates {
 
   /** Whether a reported limit is known to admit requests before it is full again. */
   refillsGradually(limit: ReportedLimit): boolean {
-    const rates = new Map([
-      ['requests', this.requests],
-      ['tokens', this.tokens],
-    ]);
-    return this.#others.refillsGradually(limit) ?? rates.get(limit.unit)?.refillsGradually ?? false;
+    const { unit } = limit;
+    const rate = unit === 'requests' || unit === 'tokens' ? this[unit] : undefined;
+    return this.#others.refillsGradually(limit) ?? rate?.refillsGradually ?? false;
   }
 
   /** There was no demand before the next attempt. */
