@@ -1,6 +1,6 @@
 import { isRejection, type Verdict } from '../model/feedback.ts';
 import type { FirstAttempts } from './adaptive-rate/attempts/first-attempts.ts';
-import type { Sending } from './adaptive-rate/attempts/sending.ts';
+import type { SentAttempt } from './adaptive-rate/attempts/sent-attempt.ts';
 import { RateLearner } from './adaptive-rate/rate-learner.ts';
 import type { RateSnapshot } from './adaptive-rate/rate-snapshot.ts';
 import type { HardLimits } from './adaptive-rate/units/unit-rates.ts';
@@ -8,7 +8,7 @@ import type { CompletedAttempt, RequestCost } from './policy.ts';
 import type { RateEvents } from './rate-events.ts';
 
 /** The charge of an attempt. Before anything is learned, it is the number of the attempt. */
-export type RateCharge = Sending | number;
+export type RateCharge = SentAttempt | number;
 
 /** The values and callbacks that a learned rate gets from its gate. */
 export interface LearnedRateContext {
@@ -33,7 +33,7 @@ export class LearnedRate {
   readonly #setLimit: (limit: number | undefined, now: number) => boolean;
   readonly #learner: RateLearner;
   /** The attempts in flight when learning began, by charge. */
-  readonly #early: Map<number, Sending>;
+  readonly #early: Map<number, SentAttempt>;
   #wasOut = false;
   /** The end of the named wait that was reported last. */
   #namedUntil = Number.NEGATIVE_INFINITY;
@@ -74,7 +74,7 @@ export class LearnedRate {
   }
 
   /** @param hasRoom whether the attempt did not wait, and another one may be in flight with it */
-  take(request: RequestCost, now: number, hasRoom: boolean): Sending {
+  take(request: RequestCost, now: number, hasRoom: boolean): SentAttempt {
     const learner = this.#learner;
     return learner.take(learner.countsTokens ? request.tokens : 0, now, hasRoom);
   }
@@ -134,7 +134,7 @@ export class LearnedRate {
   }
 
   /** Undefined: the attempt was sent too long before the first rejection to be remembered. */
-  #sendingOf(charge: RateCharge): Sending | undefined {
+  #sendingOf(charge: RateCharge): SentAttempt | undefined {
     if (typeof charge !== 'number') return charge;
     const sending = this.#early.get(charge);
     this.#early.delete(charge);

@@ -1,5 +1,5 @@
 import { isRejection, type ReportedLimit, type Verdict } from '../../model/feedback.ts';
-import type { Sending } from '../../policies/adaptive-rate/attempts/sending.ts';
+import type { SentAttempt } from '../../policies/adaptive-rate/attempts/sent-attempt.ts';
 import type { RateSnapshot } from '../../policies/adaptive-rate/rate-snapshot.ts';
 import type { Data, Plan, ReportEntry } from '../protocol.ts';
 import { NOT_SENT, PACED, WAITED, WITHDRAWN } from './attempt-reports.ts';
@@ -32,7 +32,7 @@ interface Observation {
 export class FleetLearner {
   readonly learner: FleetRateLearner;
   /** The attempts in flight of each worker, in the order in which they were sent. */
-  private readonly workers = new Map<string, Map<number, Sending>>();
+  private readonly workers = new Map<string, Map<number, SentAttempt>>();
   /** The latest time that was read. Later reports of an earlier time count as of this time. */
   private readTo = Number.NEGATIVE_INFINITY;
   /** The last limits that answers named. */
@@ -129,7 +129,7 @@ export class FleetLearner {
     observations: Observation[],
     after: (() => void)[],
   ): void {
-    const own = this.workers.get(worker) ?? new Map<number, Sending>();
+    const own = this.workers.get(worker) ?? new Map<number, SentAttempt>();
     this.workers.set(worker, own);
     for (let place = 0; place < sends.length; place += 4) {
       const [id, age, flags, tokens] = sends.slice(place, place + 4) as [
@@ -147,7 +147,7 @@ export class FleetLearner {
     }
     for (const [id, sentAge, endAge, verdict, used] of ends) {
       const run = (at: number) => {
-        const sending = own.get(id) ?? this.learner.resumed(time - sentAge / US, 0);
+        const sending = own.get(id) ?? this.learner.resumed(time - sentAge / US);
         own.delete(id);
         this.ended(sending, verdict, used < 0 ? undefined : used, at);
       };
@@ -164,7 +164,7 @@ export class FleetLearner {
   }
 
   private ended(
-    sending: Sending,
+    sending: SentAttempt,
     verdict: Verdict | number,
     used: number | undefined,
     at: number,

@@ -1,4 +1,4 @@
-import { Sending } from './attempts/sending.ts';
+import { SentAttempt } from './attempts/sent-attempt.ts';
 import { LearnerParts } from './learner-parts.ts';
 
 /** How long a computed rate is valid: it changes while requests wait. */
@@ -47,7 +47,7 @@ export abstract class AttemptPacer extends LearnerParts {
    * @param estimate the estimated tokens of the attempt
    * @param hasRoom whether more could be in flight, so that only the demand bounds what is sent
    */
-  take(estimate: number, now: number, hasRoom = true): Sending {
+  take(estimate: number, now: number, hasRoom = true): SentAttempt {
     const { demand, intervalMs, rates } = this;
     const { requests } = rates;
     demand.endWait(intervalMs, now);
@@ -69,21 +69,19 @@ export abstract class AttemptPacer extends LearnerParts {
     const lateMs = this.lateMs(now);
     const charges = rates.take(estimate, now, savedMs);
     const sending = this.add(
-      new Sending(
-        {
-          at: now,
-          order: demand.count,
-          others: this.inFlight,
-          pacePerMs,
-          isPaced,
-          isSaved: demand.isEarly(now),
-          idleMs,
-          lateMs,
-          tokens: charges.tokens,
-          requests: charges.requests,
-        },
+      new SentAttempt({
+        at: now,
+        order: demand.count,
+        others: this.inFlight,
+        pacePerMs,
+        isPaced,
+        isSaved: demand.isEarly(now),
+        idleMs,
+        lateMs,
         estimate,
-      ),
+        tokens: charges.tokens,
+        requests: charges.requests,
+      }),
     );
     if (this.estimate.trial.isSending) {
       sending.isTrial = true;
@@ -104,25 +102,22 @@ export abstract class AttemptPacer extends LearnerParts {
   }
 
   /** An attempt in flight that was sent before anything was learned. */
-  early(at: number, estimate = 0): Sending {
+  early(at: number): SentAttempt {
     return this.add(
-      new Sending(
-        {
-          at,
-          order: this.demand.count,
-          others: this.inFlight,
-          pacePerMs: Number.POSITIVE_INFINITY,
-          isPaced: false,
-          isSaved: false,
-          idleMs: 0,
-          requests: this.rates.requests.take(1, at),
-        },
-        estimate,
-      ),
+      new SentAttempt({
+        at,
+        order: this.demand.count,
+        others: this.inFlight,
+        pacePerMs: Number.POSITIVE_INFINITY,
+        isPaced: false,
+        isSaved: false,
+        idleMs: 0,
+        requests: this.rates.requests.take(1, at),
+      }),
     );
   }
 
-  private add(sending: Sending): Sending {
+  private add(sending: SentAttempt): SentAttempt {
     this.reactions.sent(sending);
     this.demand.add(sending.at);
     this.inFlight += 1;
@@ -136,7 +131,7 @@ export abstract class AttemptPacer extends LearnerParts {
    * @param isPaced whether it had to wait for the pace
    * @param hasWaited whether it had to wait at all
    */
-  observed(estimate: number, at: number, isPaced: boolean, hasWaited: boolean): Sending {
+  observed(estimate: number, at: number, isPaced: boolean, hasWaited: boolean): SentAttempt {
     this.log.advance(at);
     this.rates.set(this.learnedPerMs, at);
     this.demand.isPaced = isPaced;
@@ -148,8 +143,8 @@ export abstract class AttemptPacer extends LearnerParts {
   }
 
   /** An attempt in flight whose sending another learner recorded. */
-  resumed(at: number, estimate: number): Sending {
-    const sending = this.early(at, estimate);
+  resumed(at: number): SentAttempt {
+    const sending = this.early(at);
     // The other learner has charged it.
     this.trust.giveBack();
     this.reactions.covers(sending.order);

@@ -1,6 +1,5 @@
 import type { Verdict } from '../../model/feedback.ts';
 import { AttemptPacer } from './attempt-pacer.ts';
-import type { Sending } from './attempts/sending.ts';
 import type { SentAttempt } from './attempts/sent-attempt.ts';
 import { LimitChange } from './limit-change.ts';
 import { LimitSigns, resetOf } from './limit-signs.ts';
@@ -23,7 +22,7 @@ export class RateLearner extends AttemptPacer {
   private mostUnknown = 0;
 
   /** The attempt was answered. @param used its tokens, if they are known */
-  answered(sending: Sending, verdict: Verdict, used: number | undefined, now: number): void {
+  answered(sending: SentAttempt, verdict: Verdict, used: number | undefined, now: number): void {
     this.inFlight -= 1;
     if (used !== undefined) this.rates.settle(sending, used);
     this.signs.answered(verdict);
@@ -38,7 +37,7 @@ export class RateLearner extends AttemptPacer {
   }
 
   /** The attempt ended without an answer, or was never sent, and is no evidence. */
-  withdrawn(sending: Sending, isSent: boolean, now: number): void {
+  withdrawn(sending: SentAttempt, isSent: boolean, now: number): void {
     this.inFlight -= 1;
     if (!isSent) this.rates.reject(sending, true);
     if (sending.outcome === 'unknown') this.trust.giveBack();
@@ -47,7 +46,7 @@ export class RateLearner extends AttemptPacer {
   }
 
   /** The attempt was rejected, for its rate or because of an overload. */
-  rejected(sending: Sending, verdict: Verdict, now: number): void {
+  rejected(sending: SentAttempt, verdict: Verdict, now: number): void {
     this.inFlight -= 1;
     this.hasRejected = true;
     this.log.reject(sending, now);
@@ -58,7 +57,7 @@ export class RateLearner extends AttemptPacer {
   }
 
   /** Finds the cause of a rejection, and reacts to it. */
-  private explain(sending: Sending, verdict: Verdict, now: number): void {
+  private explain(sending: SentAttempt, verdict: Verdict, now: number): void {
     const isLater = this.reactions.isLater(sending);
     this.trust.lose(isLater && !this.isByChance);
     this.closed.rejected(sending.order);
@@ -85,12 +84,12 @@ export class RateLearner extends AttemptPacer {
    * of the same closure.
    */
   hear(verdict: Verdict, now: number): void {
-    const sending = this.closed.isClosed ? this.resumed(now, 0) : this.observed(0, now, true, true);
+    const sending = this.closed.isClosed ? this.resumed(now) : this.observed(0, now, true, true);
     this.rejected(sending, verdict, now);
   }
 
   private stop(
-    sending: Sending,
+    sending: SentAttempt,
     verdict: Verdict,
     isLater: boolean,
     now: number,

@@ -24,6 +24,8 @@ export class SentAttempt {
   readonly idleMs: number;
   /** How much later than planned it was sent while the provider rejected everything, in ms. */
   readonly lateMs: number;
+  /** The estimated tokens. */
+  readonly estimate: number;
   /** Its costs by unit, and the sums of these costs before it. */
   readonly tokens: UnitCharge | undefined;
   readonly requests: UnitCharge | undefined;
@@ -70,6 +72,7 @@ export class SentAttempt {
     readonly isSaved: boolean;
     readonly idleMs: number;
     readonly lateMs?: number;
+    readonly estimate?: number;
     readonly requests?: UnitCharge | undefined;
     readonly tokens?: UnitCharge | undefined;
   }) {
@@ -81,6 +84,7 @@ export class SentAttempt {
     this.isSaved = sent.isSaved;
     this.idleMs = sent.idleMs;
     this.lateMs = sent.lateMs ?? 0;
+    this.estimate = sent.estimate ?? 0;
     this.requests = sent.requests;
     this.tokens = sent.tokens;
   }

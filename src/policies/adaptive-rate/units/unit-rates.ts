@@ -1,6 +1,5 @@
 import type { ReportedLimit } from '../../../model/feedback.ts';
-import type { Sending } from '../attempts/sending.ts';
-import type { UnitCharge } from '../attempts/sent-attempt.ts';
+import type { SentAttempt, UnitCharge } from '../attempts/sent-attempt.ts';
 import { OtherLimits } from './other-limits.ts';
 import { shortestOf } from './shortest-limit.ts';
 import { TokenRatio } from './token-ratio.ts';
@@ -17,7 +16,7 @@ export interface HardLimits {
 }
 
 /** The charges of an attempt, by unit. */
-export type Charges = Pick<Sending, 'requests' | 'tokens'>;
+export type Charges = Pick<SentAttempt, 'requests' | 'tokens'>;
 
 /**
  * The rates of both units that providers limit: requests, and tokens once a limit on them is known.
@@ -97,7 +96,7 @@ export class UnitRates {
   }
 
   /** @param used the tokens that an attempt really cost */
-  settle({ estimate, tokens }: Sending, used: number): void {
+  settle({ estimate, tokens }: SentAttempt, used: number): void {
     this.#ratio.measured(estimate, used);
     if (tokens !== undefined) this.tokens?.settle(tokens, used);
   }
