@@ -6,7 +6,7 @@ import type { Policies } from '../policies/policies.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { LimitChanges } from '../policies/rate-limit/limit-changes.ts';
 import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
-import { checkChoice, checkInteger, show } from '../util/check.ts';
+import { checkChoice, checkInteger, wrongType } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 import type { FleetSnapshot } from './fleet-hooks.ts';
 import type { ExchangeReply, ExchangeRequest, WorkerShare } from './protocol.ts';
@@ -82,9 +82,7 @@ export function checkStoreSettings(settings: StoreSettings): void {
   if (keepMs !== undefined) checkInteger('keepMs', keepMs, ttlMs);
   if (onStoreLoss !== undefined) checkChoice('onStoreLoss', onStoreLoss, ['pause', 'share']);
   if (worker !== undefined && (typeof worker !== 'string' || !WORKER.test(worker))) {
-    throw new TypeError(
-      `\`worker\` must be a string of 1 to 64 letters, digits and .:@_-, got ${show(worker)}`,
-    );
+    wrongType('worker', 'a string of 1 to 64 letters, digits and .:@_-', worker);
   }
 }
 

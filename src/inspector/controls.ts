@@ -3,7 +3,7 @@ import { runtimeOf } from '../limiter/limiter-runtime.ts';
 import { setLimits } from '../limiter/set-limits.ts';
 import type { RateLimit } from '../policies/rate-limit/rate-limit.ts';
 import type { RequestGate } from '../request/request-gate.ts';
-import { checkInteger, checkKeys, checkNumber, show } from '../util/check.ts';
+import { checkInteger, checkKeys, checkNumber, wrongType } from '../util/check.ts';
 import type { Controls, Setting } from './wire.ts';
 
 /** The reason for `pause`, which events report. */
@@ -55,10 +55,10 @@ export function readCommand(body: unknown): Command {
   const { gate, action, settings = {} } = body as Partial<Record<keyof Command, unknown>>;
   checkInteger('gate', gate, 1);
   if (!ACTIONS.includes(action as Action)) {
-    throw new TypeError(`\`action\` must be one of ${ACTIONS.join(', ')}, got ${show(action)}`);
+    wrongType('action', `one of ${ACTIONS.join(', ')}`, action);
   }
   if (typeof settings !== 'object' || settings === null || Array.isArray(settings)) {
-    throw new TypeError(`\`settings\` must be an object of numbers, got ${show(settings)}`);
+    wrongType('settings', 'an object of numbers', settings);
   }
   for (const [name, value] of Object.entries(settings)) checkNumber(`settings.${name}`, value, 0);
   return { gate: gate as number, action: action as Action, settings: { ...settings } };

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { basename } from 'node:path';
-import { checkBoolean, checkInteger, checkKeys, show } from '../util/check.ts';
+import { checkBoolean, checkInteger, checkKeys, wrongType } from '../util/check.ts';
 import { REQUESTS_OF_FETCH, warnOfSdkRetries } from '../util/sdk-retries.ts';
 import { HttpServer, readAssets } from './http-server.ts';
 import { Monitor } from './monitor.ts';
@@ -51,7 +51,7 @@ function readInspectorOptions(options: InspectorOptions): InspectorSettings {
     throw new RangeError(`\`port\` must be an integer <= ${LAST_PORT}, got ${port}`);
   }
   if (typeof host !== 'string' || host === '') {
-    throw new TypeError(`\`host\` must be an address of this machine, got ${show(host)}`);
+    wrongType('host', 'an address of this machine', host);
   }
   checkBoolean('controls', controls);
   checkBoolean('showValues', showValues);
@@ -63,9 +63,7 @@ function readInspectorOptions(options: InspectorOptions): InspectorSettings {
 function checkTraceUrl(traceUrl: unknown): void {
   const isText = typeof traceUrl === 'string' && traceUrl.includes('{traceId}');
   if (isText && URL.canParse(traceUrl) && /^https?:$/.test(new URL(traceUrl).protocol)) return;
-  throw new TypeError(
-    `\`traceUrl\` must be an http or https URL with {traceId} in it, got ${show(traceUrl)}`,
-  );
+  wrongType('traceUrl', 'an http or https URL with {traceId} in it', traceUrl);
 }
 
 /** The interval at which the inspector reads all gates and sends frames to its pages, in ms. */

@@ -1,6 +1,6 @@
 import type { Amounts } from '../model/ticket.ts';
 import { checkCosts, checkPriority, checkWeight } from '../request/request-options.ts';
-import { checkAmount, checkKeys, checkNumber, show } from '../util/check.ts';
+import { checkAmount, checkKeys, checkNumber, wrongType } from '../util/check.ts';
 
 /** Options of one call. */
 export interface AcquireOptions {
@@ -42,6 +42,12 @@ const ACQUIRE_KEYS = [
   'signal',
 ] as const;
 
+/** @throws TypeError */
+export function checkSignal(signal: unknown): void {
+  if (signal === undefined || signal instanceof AbortSignal) return;
+  wrongType('signal', 'an AbortSignal', signal);
+}
+
 /** @throws RangeError or TypeError that names a wrong option */
 export function checkAcquireOptions(options: AcquireOptions): void {
   if (!isPlain(options)) checkKeys('a call', options, ACQUIRE_KEYS);
@@ -49,9 +55,7 @@ export function checkAcquireOptions(options: AcquireOptions): void {
   if (timeoutMs !== undefined && timeoutMs !== Number.POSITIVE_INFINITY) {
     checkNumber('timeoutMs', timeoutMs, 1);
   }
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new TypeError(`\`signal\` must be an AbortSignal, got ${show(signal)}`);
-  }
+  checkSignal(signal);
   if (costs !== undefined) checkCosts(costs);
   if (priority !== undefined) checkPriority(priority);
   if (weight !== undefined) checkWeight(weight);

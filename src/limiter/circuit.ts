@@ -2,7 +2,7 @@
 import type { CircuitBreakerPolicy } from '../policies/circuit-breaker-policy.ts';
 import type { CircuitExport, CircuitSnapshot, CircuitState } from '../policies/circuit-types.ts';
 import type { RequestGate } from '../request/request-gate.ts';
-import { checkChoice, checkInteger, checkKeys, checkNumber, show } from '../util/check.ts';
+import { checkChoice, checkInteger, checkKeys, checkNumber, wrongType } from '../util/check.ts';
 import { checkReason } from './lifecycle.ts';
 
 /**
@@ -92,7 +92,7 @@ const KEYS = ['version', 'state', 'failures', 'openMs', 'leftMs', 'recent', 'rea
 function checkExport(saved: CircuitExport): void {
   checkKeys('circuit.restore', saved, KEYS);
   const { version, state, failures, openMs, leftMs, recent, reason } = saved;
-  if (version !== 1) throw new TypeError(`\`version\` must be 1, got ${show(version)}`);
+  if (version !== 1) wrongType('version', '1', version);
   checkChoice('state', state, ['closed', 'open', 'half-open']);
   checkInteger('failures', failures, 0);
   checkNumber('openMs', openMs, 0);

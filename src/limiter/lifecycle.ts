@@ -3,7 +3,7 @@ import { LimiterClosedError, QueueClearedError } from '../model/errors.ts';
 import type { LimiterEvent, LimiterFact } from '../model/limiter-event.ts';
 import { AimdPolicy } from '../policies/aimd-policy.ts';
 import type { RequestGate } from '../request/request-gate.ts';
-import { checkChoice, checkKeys, show } from '../util/check.ts';
+import { checkChoice, checkKeys, wrongType } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 import { isError } from '../util/print.ts';
 import type { RequestCounters } from './request-counters.ts';
@@ -30,7 +30,7 @@ export function checkClose(where: string, options: CloseOptions): OnClose {
 /** Checks the reason of a pause or an isolation. @throws TypeError */
 export function checkReason(reason: unknown): asserts reason is string | undefined {
   if (reason === undefined || typeof reason === 'string') return;
-  throw new TypeError(`\`reason\` must be a string, got ${show(reason)}`);
+  wrongType('reason', 'a string', reason);
 }
 
 /** Checks the reason for which a queue is cleared. @throws TypeError */

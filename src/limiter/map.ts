@@ -4,7 +4,8 @@ import { checkPull } from '../request/pull.ts';
 import { PullIterator, type PullSource } from '../request/pull-iterator.ts';
 import { REQUEST_KEYS, type RequestOptions } from '../request/request-options.ts';
 import type { Project } from '../request/send-options.ts';
-import { checkFunction, checkInteger, checkKeys, show } from '../util/check.ts';
+import { checkFunction, checkInteger, checkKeys } from '../util/check.ts';
+import { checkSignal } from './acquire-options.ts';
 
 /** Sends one value of `limiter.map`. Called for each attempt. */
 export type MapTask<T, R> = (value: T, context: AttemptContext) => R | PromiseLike<R>;
@@ -116,12 +117,6 @@ function pullWhenFree<T, O extends ObservableInput<unknown>, R>(
     );
     iterator.run();
   });
-}
-
-/** @throws TypeError */
-function checkSignal(signal: unknown): void {
-  if (signal === undefined || signal instanceof AbortSignal) return;
-  throw new TypeError(`\`signal\` must be an AbortSignal, got ${show(signal)}`);
 }
 
 /** Collects all values of an Observable. An abort unsubscribes, and rejects with the reason. */

@@ -7,7 +7,7 @@ import {
 } from '../policies/option.ts';
 import type { Naming } from '../policies/policy.ts';
 import { POLICIES } from '../policies/registry.ts';
-import { checkKeys, show } from '../util/check.ts';
+import { checkKeys, show, wrongType } from '../util/check.ts';
 import { ENTRIES, isGroup, KEYS, type LimiterConfig, type LimiterLayer } from './limiter-config.ts';
 
 /**
@@ -87,9 +87,7 @@ function checkAloneOrGroup(
     checkGroup(path, group, value, isWhole);
   } else if (!isAccepted(alone, value)) {
     const bound = boundOf(alone.kind);
-    throw new TypeError(
-      `\`${path}\` must be ${bound}, or an object of options, got ${show(value)}`,
-    );
+    wrongType(path, `${bound}, or an object of options`, value);
   }
 }
 
@@ -101,7 +99,7 @@ function checkNamedGroups(
   isWhole: boolean,
 ): void {
   if (!isRecord(groups)) {
-    throw new TypeError(`\`${path}\` must be an object of named ${key}, got ${show(groups)}`);
+    wrongType(path, `an object of named ${key}`, groups);
   }
   const names = Object.keys(groups);
   if (names.length === 0) throw new TypeError(`\`${path}\` must name at least 1 limit, got none`);

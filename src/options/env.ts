@@ -1,5 +1,5 @@
 import { boundOf, isAccepted, type Kind, type Option } from '../policies/option.ts';
-import { closestMatch, show } from '../util/check.ts';
+import { closestMatch, show, wrongType } from '../util/check.ts';
 import { checkLayer } from './check-config.ts';
 import { ENTRIES, isGroup, type LimiterConfig, NAME, ROWS, type Row } from './limiter-config.ts';
 
@@ -120,7 +120,7 @@ export function limiterOptionsFromEnv(
 function checkPrefix(prefix: unknown): void {
   if (typeof prefix === 'string' && PREFIX.test(prefix)) return;
   const bound = 'letters, digits and `_`, with a letter at the start and no `_` at the end';
-  throw new TypeError(`\`prefix\` must be ${bound}, got ${show(prefix)}`);
+  wrongType('prefix', bound, prefix);
 }
 
 function refuse(variable: string, start: string): never {

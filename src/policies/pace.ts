@@ -1,4 +1,4 @@
-import { checkBetween } from '../util/check.ts';
+import { checkBetween, wrongType } from '../util/check.ts';
 import type { Random } from '../util/clock.ts';
 import { print } from '../util/print.ts';
 import {
@@ -157,9 +157,8 @@ export const PACE: PolicyDefinition<PaceOption, Pace | undefined, PaceOption, 'i
       return;
     }
     const path = nameOf('pace.maxIntervalMs');
-    throw new RangeError(
-      `\`${path}\` must be a finite number >= ${intervalMs}, which is \`${nameOf('pace.intervalMs')}\`, got ${maxIntervalMs}`,
-    );
+    const bound = `a finite number >= ${intervalMs}, which is \`${nameOf('pace.intervalMs')}\``;
+    wrongType(path, bound, maxIntervalMs, RangeError);
   },
 
   create: ({ pace }, { random }) => pace && new Pace(pace, containedRandom(random)),

@@ -9,7 +9,7 @@ import {
   STORE_KEYS,
   type StoreSettings,
 } from '../fleet/shared-store.ts';
-import { checkKeys, checkMethods, show } from '../util/check.ts';
+import { checkKeys, checkMethods, wrongType } from '../util/check.ts';
 import { messageOf } from '../util/print.ts';
 import { argumentOf, SCRIPT, WORKERS_SCRIPT } from './script.ts';
 
@@ -62,9 +62,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions): Sha
   checkKeys('redisStore', options, [...STORE_KEYS, 'key']);
   const { key, ...settings } = options;
   if (typeof key !== 'string' || !/^[^{}]+$/.test(key)) {
-    throw new TypeError(
-      `\`key\` must be a string without braces that is not empty, got ${show(key)}`,
-    );
+    wrongType('key', 'a string without braces that is not empty', key);
   }
   checkStoreSettings(settings);
   const call = callerOf(client, SCRIPT);

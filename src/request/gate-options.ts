@@ -11,7 +11,7 @@ import type { ConcurrencyConfig } from '../policies/concurrency-policy.ts';
 import type { RateLimitConfig } from '../policies/rate-limit/definition.ts';
 import { POLICIES, type PolicyConfig } from '../policies/registry.ts';
 import { type InstrumentationOptions, telemetryAdder } from '../telemetry/telemetry.ts';
-import { checkFunction, checkMethods, show } from '../util/check.ts';
+import { checkFunction, checkMethods, show, wrongType } from '../util/check.ts';
 import { type Clock, checkClock, systemClock } from '../util/clock.ts';
 import { FeedbackSubject } from './feedback-subject.ts';
 
@@ -49,7 +49,7 @@ export interface CheckedOptions extends ResolvedOptions {
 export function resolveCommonOptions(options: CommonOptions): CheckedOptions {
   const { feedback, clock } = options;
   if (feedback !== undefined && !(feedback instanceof FeedbackSubject)) {
-    throw new TypeError(`\`feedback\` must be a FeedbackSubject, got ${show(feedback)}`);
+    wrongType('feedback', 'a FeedbackSubject', feedback);
   }
   checkClock(clock);
   checkInstrumentation(options.instrumentation);

@@ -1,5 +1,5 @@
 import { from, Observable, type ObservableInput, type OperatorFunction, Subject, tap } from 'rxjs';
-import { checkInteger, show } from '../util/check.ts';
+import { checkInteger, wrongType } from '../util/check.ts';
 import { PullIterator, type PullSource } from './pull-iterator.ts';
 import type { Project, ResultOptions } from './send-options.ts';
 
@@ -22,9 +22,7 @@ export function checkPull(source: unknown, { readAhead }: PullOptions): void {
     source !== null &&
     (Symbol.asyncIterator in source || Symbol.iterator in source || 'getReader' in source);
   if (!isSource) {
-    throw new TypeError(
-      `\`source\` must be an iterable, an async iterable or a ReadableStream, got ${show(source)}`,
-    );
+    wrongType('source', 'an iterable, an async iterable or a ReadableStream', source);
   }
   if (readAhead !== undefined) checkInteger('readAhead', readAhead, 1);
 }

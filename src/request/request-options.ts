@@ -1,5 +1,5 @@
 import type { Amounts } from '../model/ticket.ts';
-import { checkAmount, checkFunctions, checkInteger, show } from '../util/check.ts';
+import { checkAmount, checkFunctions, checkInteger, wrongType } from '../util/check.ts';
 import { type Estimator, resultOf } from './size.ts';
 
 /** Options of a stream's requests. */
@@ -53,7 +53,7 @@ export function checkPriority(priority: number): number {
 /** @throws RangeError or TypeError. Unknown limits are found at the gate */
 export function checkCosts(costs: Amounts): Amounts {
   if (typeof costs !== 'object' || costs === null) {
-    throw new TypeError(`\`costs\` must be an object of numbers, got ${show(costs)}`);
+    wrongType('costs', 'an object of numbers', costs);
   }
   for (const [name, amount] of Object.entries(costs)) checkAmount(`costs.${name}`, amount);
   return costs;

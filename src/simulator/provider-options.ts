@@ -1,4 +1,4 @@
-import { checkChoice, checkInteger, checkKeys, checkNumber, show } from '../util/check.ts';
+import { checkChoice, checkInteger, checkKeys, checkNumber, wrongType } from '../util/check.ts';
 import { type Clock, checkClock } from '../util/clock.ts';
 import { HEADER_STYLES, type HeaderStyle } from './answer-headers.ts';
 import { checkLimits, type LimitOptions } from './limits/limit-options.ts';
@@ -136,7 +136,7 @@ function checkList(name: (typeof LISTS)[number], value: unknown): void {
   if (value === undefined || Array.isArray(value)) return;
   if (name === 'capacity' && typeof value === 'function') return;
   const kind = name === 'capacity' ? 'an array or a function' : 'an array';
-  throw new TypeError(`\`${name}\` must be ${kind}, got ${show(value)}`);
+  wrongType(name, kind, value);
 }
 
 function checkConcurrency(options: ConcurrencyOptions): void {

@@ -1,7 +1,7 @@
 import type { BatchObservableResult, Meter, Tracer } from '@opentelemetry/api';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import { joinInstrumentations, uniteInstrumentations } from '../model/join-instrumentations.ts';
-import { checkChoice, checkKeys, checkMethods, show } from '../util/check.ts';
+import { checkChoice, checkKeys, checkMethods, wrongType } from '../util/check.ts';
 import { getOrMake } from '../util/collections.ts';
 import { print } from '../util/print.ts';
 import { Labels } from './attributes.ts';
@@ -97,7 +97,7 @@ export interface InstrumentationOptions {
 /** @throws TypeError that names a wrong option */
 function checkInstrumentationOptions({ name, telemetry }: InstrumentationOptions): void {
   if (name !== undefined && (typeof name !== 'string' || name === '')) {
-    throw new TypeError(`\`name\` must be a string of at least 1 character, got ${show(name)}`);
+    wrongType('name', 'a string of at least 1 character', name);
   }
   if (telemetry === undefined || telemetry === false) return;
   checkKeys('telemetry', telemetry, ['meter', 'tracer', 'spans']);

@@ -19,13 +19,18 @@ function showObject(value: object): string {
   }
 }
 
-function wrong(name: string, bound: string, value: unknown): never {
-  const message = `\`${name}\` must be ${bound}, got ${show(value)}`;
-  throw typeof value === 'number' ? new RangeError(message) : new TypeError(message);
+/** @throws TypeError, or another error, that names an option, its bound and the value */
+export function wrongType(
+  name: string,
+  bound: string,
+  value: unknown,
+  ErrorType: new (message: string) => Error = TypeError,
+): never {
+  throw new ErrorType(`\`${name}\` must be ${bound}, got ${show(value)}`);
 }
 
-function wrongType(name: string, bound: string, value: unknown): never {
-  throw new TypeError(`\`${name}\` must be ${bound}, got ${show(value)}`);
+function wrong(name: string, bound: string, value: unknown): never {
+  wrongType(name, bound, value, typeof value === 'number' ? RangeError : TypeError);
 }
 
 /** A whole number of at least `least`. */
@@ -129,7 +134,7 @@ export function checkMethods(name: string, value: unknown, methods: readonly str
 /** A number from `least` to `most`, both included. */
 export function checkBetween(name: string, value: unknown, least: number, most: number): number {
   if (typeof value === 'number' && (!(value >= least) || value > most)) {
-    throw new RangeError(`\`${name}\` must be a number from ${least} to ${most}, got ${value}`);
+    wrong(name, `a number from ${least} to ${most}`, value);
   }
   return checkNumber(name, value, least);
 }

@@ -1,4 +1,4 @@
-import { checkAmount, checkInteger, show } from '../../util/check.ts';
+import { checkAmount, checkInteger, wrongType } from '../../util/check.ts';
 import type { LimitState } from './limit-state.ts';
 import { type LimitRule, UnknownLimitError } from './rate-limit.ts';
 import { Quota, TokenBucket } from './token-bucket.ts';
@@ -27,7 +27,7 @@ class CostTable {
   /** `amounts` with the named ones replaced, rounded up so that sums stay exact. */
   replaced(amounts: Costs, named: Readonly<Record<string, number>>, what: string): Costs {
     if (typeof named !== 'object' || named === null) {
-      throw new TypeError(`\`${what}\` must be an object of numbers, got ${show(named)}`);
+      wrongType(what, 'an object of numbers', named);
     }
     const replaced = amounts.slice();
     for (const name of Object.keys(named)) {

@@ -1,5 +1,5 @@
 import { HeadgateError } from '../../model/errors.ts';
-import { checkBetween, checkKeys, closestMatch, show } from '../../util/check.ts';
+import { checkBetween, checkKeys, closestMatch, show, wrongType } from '../../util/check.ts';
 import { checkOptions, number, type Option, orInfinity, word } from '../option.ts';
 
 /** A cost or a usage was given for a limit that does not exist. */
@@ -151,7 +151,7 @@ export const REQUIRED_FIELDS = ['limit', 'windowMs'];
 /** @throws RangeError or TypeError that names the option, its bound and the value */
 export function checkRateLimits(limits: Readonly<Record<string, RateLimit>>): LimitRule[] {
   if (typeof limits !== 'object' || limits === null || Array.isArray(limits)) {
-    throw new TypeError(`\`limits\` must be an object of named limits, got ${show(limits)}`);
+    wrongType('limits', 'an object of named limits', limits);
   }
   const entries = Object.entries(limits);
   if (entries.length === 0) throw new TypeError('`limits` must name at least 1 limit, got none');

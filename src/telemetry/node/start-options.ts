@@ -1,4 +1,4 @@
-import { checkInteger, checkKeys, show } from '../../util/check.ts';
+import { checkInteger, checkKeys, show, wrongType } from '../../util/check.ts';
 
 /** The standard OTEL_* variables take precedence over these options. */
 export interface StartOptions {
@@ -37,10 +37,10 @@ export function checkStartOptions(options: StartOptions): void {
   const { serviceName, serviceVersion, prometheusPort, prometheusHost, otlpEndpoint, sampleRatio } =
     options;
   if (typeof serviceName !== 'string' || serviceName === '') {
-    throw new TypeError(`\`serviceName\` must be a string of text, got ${show(serviceName)}`);
+    wrongType('serviceName', 'a string of text', serviceName);
   }
   if (serviceVersion !== undefined && typeof serviceVersion !== 'string') {
-    throw new TypeError(`\`serviceVersion\` must be a string, got ${show(serviceVersion)}`);
+    wrongType('serviceVersion', 'a string', serviceVersion);
   }
   if (prometheusPort !== undefined && prometheusPort !== false) {
     checkInteger('prometheusPort', prometheusPort, 0);
@@ -49,12 +49,10 @@ export function checkStartOptions(options: StartOptions): void {
     }
   }
   if (prometheusHost !== undefined && (typeof prometheusHost !== 'string' || !prometheusHost)) {
-    throw new TypeError(`\`prometheusHost\` must be an address, got ${show(prometheusHost)}`);
+    wrongType('prometheusHost', 'an address', prometheusHost);
   }
   if (otlpEndpoint !== undefined && !isHttp(otlpEndpoint)) {
-    throw new TypeError(
-      `\`otlpEndpoint\` must be a URL, such as http://127.0.0.1:4318, got ${show(otlpEndpoint)}`,
-    );
+    wrongType('otlpEndpoint', 'a URL, such as http://127.0.0.1:4318', otlpEndpoint);
   }
   if (sampleRatio !== undefined && !(sampleRatio >= 0 && sampleRatio <= 1)) {
     throw new RangeError(`\`sampleRatio\` must be a number from 0 to 1, got ${show(sampleRatio)}`);
