@@ -7,15 +7,18 @@ import {
   show,
 } from '../util/check.ts';
 
+/** The bounds of a number. */
+interface Bounds {
+  readonly type: 'integer' | 'number';
+  readonly least: number;
+  readonly most?: number;
+  /** Whether Infinity is allowed, which means no bound. */
+  readonly orInfinity?: true;
+}
+
 /** The type of an option's values. */
 export type Kind =
-  | {
-      readonly type: 'integer' | 'number';
-      readonly least: number;
-      readonly most?: number;
-      /** Whether Infinity is allowed, which means no bound. */
-      readonly orInfinity?: true;
-    }
+  | Bounds
   | { readonly type: 'word'; readonly words: readonly (string | false)[] }
   | { readonly type: 'boolean' };
 
@@ -28,6 +31,11 @@ export interface Option {
   readonly unit: string;
   /** The effect of the option, in one line. */
   readonly what: string;
+}
+
+/** An option that is a number. */
+export interface NumberOption extends Option {
+  readonly kind: Bounds;
 }
 
 /** A group of options by key. */
@@ -46,36 +54,34 @@ export interface OptionGroup {
 /** Options by key. */
 export type OptionTable = Readonly<Record<string, Option | OptionGroup>>;
 
-/** A whole number >= `least`. */
-export function integer(
-  least: number,
-  fallback: number | string,
-  unit: string,
-  what: string,
-): Option {
-  return { kind: { type: 'integer', least }, default: fallback, unit, what };
+/** @returns a function that describes a number >= `least` */
+function numeric(type: Bounds['type']) {
+  return (least: number, fallback: number | string, unit: string, what: string): NumberOption => ({
+    kind: { type, least },
+    default: fallback,
+    unit,
+    what,
+  });
 }
+
+/** A whole number >= `least`. */
+export const integer = numeric('integer');
 
 /** A finite number >= `least`. */
-export function number(
-  least: number,
-  fallback: number | string,
-  unit: string,
-  what: string,
-): Option {
-  return { kind: { type: 'number', least }, default: fallback, unit, what };
-}
+export const number = numeric('number');
 
 /** The same option with an upper bound, inclusive. */
-export function upTo(most: number, option: Option): Option {
-  const { kind } = option;
-  return 'least' in kind ? { ...option, kind: { ...kind, most } } : option;
+export function upTo(most: number, option: NumberOption): NumberOption {
+  return bounded(option, { most });
 }
 
 /** The same option, where `Infinity` means no bound. */
-export function orInfinity(option: Option): Option {
-  const { kind } = option;
-  return 'least' in kind ? { ...option, kind: { ...kind, orInfinity: true } } : option;
+export function orInfinity(option: NumberOption): NumberOption {
+  return bounded(option, { orInfinity: true });
+}
+
+function bounded(option: NumberOption, bounds: Partial<Bounds>): NumberOption {
+  return { ...option, kind: { ...option.kind, ...bounds } };
 }
 
 /**

@@ -44,12 +44,6 @@ describe('an option', () => {
     expect(isAccepted(option, wrong)).toBe(false);
   });
 
-  it('of words has no upper bound, be it Infinity', () => {
-    const option = word(['a'], 'a', '');
-    expect(upTo(5, option)).toEqual(option);
-    expect(orInfinity(option)).toEqual(option);
-  });
-
   it('takes Infinity where that takes a bound away, and else does not', () => {
     const count = integer(2, 3, '', '');
     expect(isAccepted(orInfinity(count), Number.POSITIVE_INFINITY)).toBe(true);
