@@ -166,7 +166,7 @@ export const ADAPTIVE: PolicyDefinition<
       const hard = {
         perMs: (unit: string) =>
           (known()?.limits.perSecond(unit) ?? Number.POSITIVE_INFINITY) / 1_000,
-        burst: (unit: string) => known()?.limits.burst(unit) ?? 0,
+        burst: () => known()?.limits.find('requests')?.rule.maxCost ?? 0,
         isTest: (now: number) => known()?.isTest(now),
       };
       // Configured limits are known: nothing has to be verified first.

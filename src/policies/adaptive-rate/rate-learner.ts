@@ -164,7 +164,7 @@ export class RateLearner extends AttemptPacer {
   private mostUnrejected({ at, unknown }: SentAttempt): number {
     this.mostUnknown = Math.max(this.mostUnknown, unknown);
     const reported = this.rates.requests.reportedLimit(at);
-    return Math.max(2 * this.mostUnknown, reported, this.hard.burst('requests'));
+    return Math.max(2 * this.mostUnknown, reported, this.hard.burst());
   }
 
   /** Called by the log: the results of this attempt and of all sent before it are known. */

@@ -59,8 +59,8 @@ export class CostsByLimit {
     return this.error;
   }
 
-  /** Drops the costs of a request, if they are kept. Default: of the last request. */
-  forget(request = this.#request): void {
+  /** Drops the costs of a request, if they are kept. */
+  forget(request: RequestCost): void {
     if (request === this.#request) this.#request = undefined;
   }
 

@@ -87,11 +87,6 @@ export class RateLimits {
     return (rule.limit * 1000) / rule.windowMs;
   }
 
-  /** The most that the limit of this name permits at once; 0 if there is no such limit. */
-  burst(name: string): number {
-    return this.find(name)?.rule.maxCost ?? 0;
-  }
-
   /**
    * Named costs in the form that the other methods take. Unnamed costs are 0; fractions are rounded
    * up.

@@ -240,7 +240,7 @@ export class RateEstimate {
     this.rate.first(Math.max(perMs, leastPerMs), from, to);
     this.probing.plan(excess, doubling);
     this.mostAtOnce = Math.max(1, least - this.open.beforeIdle);
-    this.burst.begin(this.mostAtOnce, this.hard.burst('requests'));
+    this.burst.begin(this.mostAtOnce, this.hard.burst());
   }
 
   private measure(closure: Closure, from: number, to: number): void {
