@@ -132,10 +132,11 @@ function waitOf(headers: Headers, prefix: string, wallNow: () => number): number
     // Traefik rounds its `Retry-After` to whole seconds.
     positive(durationMs(headers['x-retry-in']));
   if (ms !== undefined) return ms;
-  const text = headers[`${prefix}retry-after`];
-  const seconds = decimal(text);
-  if (seconds !== undefined) return positive(seconds * 1000);
-  if (text === undefined || !TIME_OF_DAY.test(text)) return undefined;
+  const text = headers[`${prefix}retry-after`] ?? '';
+  // Two layers of a server may each send the header: `1, 1`.
+  const seconds = Math.max(...text.split(', ', 9).map((part) => decimal(part) ?? Number.NaN));
+  if (seconds >= 0) return positive(seconds * 1000);
+  if (!TIME_OF_DAY.test(text)) return undefined;
   const sentAt = Date.parse(headers[`${prefix}date`] ?? headers.date ?? '');
   return positive(Date.parse(text) - (Number.isNaN(sentAt) ? wallNow() : sentAt));
 }

@@ -16,6 +16,8 @@ describe('retryAfterOf', () => {
     [' 20 ', 20_000],
     ['007', 7000],
     ['86400', 86_400_000],
+    ['1, 1', 1000],
+    ['2, 10, 3.5', 10_000],
   ])('reads Retry-After: %s as %i ms', (text, ms) => {
     expect(waitOf({ 'retry-after': text })).toBe(ms);
   });
@@ -102,6 +104,8 @@ describe('retryAfterOf', () => {
     '1e3',
     '0x10',
     '1,5',
+    '1, soon',
+    '0, 0',
     '5s',
     '.',
     '-',
