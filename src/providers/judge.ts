@@ -17,10 +17,11 @@ import { dateMs, retryAfterOf } from './times.ts';
 const THROTTLED_TEXT = /\b429\b.{0,20}\btoo many requests\b|\brate limit reached for\b/i;
 
 /**
- * Texts of a 429 that name a limit on concurrent requests, such as "max concurrency: 1" (Moonshot).
+ * Texts of a rejection by a limit on concurrent requests, such as "max concurrency: 1" (Moonshot),
+ * or by a full queue, which bounds the requests that wait or are served.
  */
 const IN_FLIGHT =
-  /\b(?:(?:too many|max(?:imum)?|number of) (?:(?:concurrent|parallel|simultaneous) (?:requests|connections|sessions|calls)|connections)|max(?:imum)? (?:organization )?concurrency|high concurrency usage|concurrency limit)\b|并发数过高/i;
+  /\b(?:(?:too many|max(?:imum)?|number of|high) (?:(?:concurrent|parallel|simultaneous) (?:requests|connections|sessions|calls)|connections|(?:organization )?concurrency|queue size)|concurrency limit|queue (?:is )?full|due to backpressure)\b|并发数过高/i;
 
 /** Kubernetes' API Priority and Fairness rejects requests when too many are in flight. */
 const KUBERNETES = 'x-kubernetes-pf-flowschema-uid';
@@ -87,7 +88,7 @@ export function judge(
   if (stated !== undefined) limits.push(stated);
   const limit =
     verdict.limit ??
-    (kind === 'throttled' ? (hitLimit(answer, limits) ?? stated?.unit) : undefined);
+    (isRejection({ kind }) ? (hitLimit(answer, limits) ?? stated?.unit) : undefined);
   const outage = verdict.outage ?? (kind === 'fatal' ? outageOf(answer) : undefined);
   // For a final answer prefer the wait in the body: the header may describe another limit.
   const askedMs = verdict.ignoresRetryAfter ? undefined : retryAfterOf(headers, Date.now);

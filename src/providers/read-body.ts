@@ -5,8 +5,8 @@ import { discard, read } from './shape.ts';
 /** How long a body is waited for. */
 const BODY_TIMEOUT_MS = 2_000;
 
-/** Content types of texts that end. An event stream may never end. */
-const TEXTUAL = /^(?:text\/(?!event-stream)|application\/(?:[\w.+-]{0,80}\+)?json\b)/i;
+/** Content types of texts that end, and none at all. An event stream may never end. */
+const TEXTUAL = /^(?:$|text\/(?!event-stream)|application\/(?:[\w.+-]{0,80}\+)?json\b)/i;
 
 /** A copy of a response's body; the caller can still read the body itself. */
 function copyOf(response: unknown): ReadableStream<Uint8Array> | undefined {

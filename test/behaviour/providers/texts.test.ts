@@ -39,7 +39,7 @@ describe('a text alone', () => {
   });
 });
 
-describe('a text of a 429 that speaks of what is in flight', () => {
+describe('a text of a rejection that speaks of what is in flight', () => {
   it.each([
     'Your account org-1 request reached organization max concurrency: 3, please try again after 1 seconds',
     'Too many concurrent requests',
@@ -47,20 +47,26 @@ describe('a text of a 429 that speaks of what is in flight', () => {
     'Concurrency limit reached',
     'max connections reached: 5',
     'Too many connections',
+    'High concurrency usage of this API.',
+    'too many request: task queue is full',
+    'Request dropped due to backpressure (num_queued_requests=4, max_queued_requests=4).',
+    'Exceeds maximum queue size',
   ])('%s', (message) => {
-    expect(classify({ status: 429, message })).toMatchObject({
-      kind: 'throttled',
-      limit: 'concurrency',
-    });
+    const limit = 'concurrency';
+    expect(classify({ status: 429, message })).toMatchObject({ kind: 'throttled', limit });
+    expect(classify({ status: 503, message })).toMatchObject({ kind: 'overloaded', limit });
     expect(classify({ status: 500, message }).limit).toBeUndefined();
   });
 
-  it.each(['Too many requests', 'current requests exceed the limit', 'parallel universe'])(
-    'but %s does not',
-    (message) => {
-      expect(classify({ status: 429, message }).limit).toBeUndefined();
-    },
-  );
+  it.each([
+    'Too many requests',
+    'current requests exceed the limit',
+    'parallel universe',
+    'the queue is fully replicated',
+  ])('but %s does not', (message) => {
+    expect(classify({ status: 429, message }).limit).toBeUndefined();
+    expect(classify({ status: 503, message }).limit).toBeUndefined();
+  });
 });
 
 describe('a status in the code of a body', () => {

@@ -122,7 +122,18 @@ describe('the body of a Response that is not ok', () => {
     expect(long.cancelled()).toBe(true);
   });
 
-  it.each(['text/event-stream', 'application/octet-stream', 'image/png', ''])(
+  it('is read if its type is not told', async () => {
+    const clock = new ManualClock();
+    const untyped = fed('');
+    const { calls, project } = answering([untyped.response], clock);
+    watch(of('a').pipe(throttle(project, { clock, adaptive: false })));
+    untyped.feed.enqueue(new TextEncoder().encode('try again in 7s'));
+    untyped.feed.close();
+    await clock.runAllAsync();
+    expect(calls).toEqual([0, 7000]);
+  });
+
+  it.each(['text/event-stream', 'application/octet-stream', 'image/png'])(
     'of the type %j is not read',
     async (type) => {
       const clock = new ManualClock();
