@@ -6,7 +6,8 @@ import { positive, read } from './shape.ts';
  * "try again in 1.2s", "retry after 6 seconds", "wait 13 seconds", "your quota will reset after 3h"
  * and the like.
  */
-const PHRASE = /\b(?:(?:try again|retry|wait|resets?) (?:in|after|for|at least)|wait) ~?/gi;
+const PHRASE =
+  /\b(?:(?:try again|retry|wait|resets?|available) (?:in|after|for|at least)|wait) ~?/gi;
 /** Units of time as texts write them, in ms. */
 const UNITS_MS: ReadonlyMap<string, number> = new Map([
   ['ms', 1],
@@ -46,7 +47,7 @@ function delayMs(text: string): number | undefined {
   for (let parts = 0; parts < MOST_PARTS; parts += 1) {
     const match = PART.exec(left);
     const [whole = '', amount = '', unit = ''] = match ?? [];
-    const unitMs = UNITS_MS.get(unit.toLowerCase()) ?? UNITS_MS.get(singular(unit));
+    const unitMs = unitMsOf(unit);
     if (match === null || unitMs === undefined) break;
     totalMs += Number(amount) * unitMs;
     left = left.slice(whole.length);
@@ -54,8 +55,9 @@ function delayMs(text: string): number | undefined {
   return totalMs > 0 ? totalMs : undefined;
 }
 
-function singular(unit: string): string {
-  return unit.toLowerCase().replace(/s$/, '');
+function unitMsOf(unit: string): number | undefined {
+  const name = unit.toLowerCase();
+  return UNITS_MS.get(name) ?? UNITS_MS.get(name.replace(/s$/, ''));
 }
 
 /** Fields of bodies that name a wait as a number, and their units in ms. */
@@ -80,13 +82,11 @@ export function delayInBody(chain: readonly unknown[]): number | undefined {
 }
 
 /**
- * "rate limit of 30,000 input tokens per minute", "your rate limit is 480 req/min" and the like.
+ * "rate limit of 30,000 input tokens per minute", "your rate limit is 480 req/min", "Rate limit of
+ * 15 per 60s exceeded" and the like. A number without a unit is one of requests.
  */
 const STATED =
-  /\blimit(?:ed)?\b[^.\n]{0,60}?\b(\d{1,3}(?:,\d{3}){1,4}|\d{1,15}) (req|requests?|(?:input |output )?tokens?)(?: per | ?\/ ?)([a-z]{1,7})\b/i;
-/** "Rate limit of 15 per 60s exceeded": GitHub Models. */
-const STATED_REQUESTS =
-  /\blimit of (\d{1,15}) per (\d{1,9}(?:\.\d{1,3})?) ?s(?:econds)? exceeded\b/i;
+  /limit(?:ed)?\b[^.\n]{0,60}?\b(\d{1,3}(?:,\d{3}){1,4}|\d{1,15})(?: (req|requests?|(?:input |output )?tokens?)(?:\(s\))?)?(?: per | ?\/ ?)(\d{1,9}(?:\.\d{1,3})?)? ?([a-z]{1,12})\b/i;
 /** A unit and its time, without a number: "Tokens per minute limit exceeded", "max RPM: 3". */
 const NAMED = /\b(requests|(?:input |output )?tokens) per (?:second|min|minute|hour)\b/i;
 const SHORT_NAMES: ReadonlyMap<string, LimitUnit> = new Map([
@@ -98,14 +98,11 @@ const SHORT_NAME = /\b(RPM|TPM)\b/;
 /** The limit whose size and window a text of a 429 states; undefined if none does. */
 export function limitInText(texts: readonly string[]): ReportedLimit | undefined {
   for (const text of texts) {
-    const [, amount, unit, per] = STATED.exec(text) ?? [];
-    const windowMs = UNITS_MS.get(per?.toLowerCase() ?? '');
-    if (amount !== undefined && unit !== undefined && windowMs !== undefined) {
-      return reported(unitOf(unit), { limit: Number(amount.replaceAll(',', '')), windowMs });
-    }
-    const [, requests, seconds] = STATED_REQUESTS.exec(text) ?? [];
-    if (requests !== undefined) {
-      return reported('requests', { limit: Number(requests), windowMs: Number(seconds) * 1000 });
+    const [, amount, unit = 'requests', times = 1, per = ''] = STATED.exec(text) ?? [];
+    const unitMs = unitMsOf(per);
+    if (amount !== undefined && unitMs !== undefined) {
+      const limit = Number(amount.replaceAll(',', ''));
+      return reported(unitOf(unit), { limit, windowMs: Number(times) * unitMs });
     }
   }
   return undefined;

@@ -321,6 +321,52 @@ const ANSWERS: readonly (readonly [name: string, status: number, body: object, v
       { statusCode: 429, message: 'Token limit is exceeded. Try again in 21 seconds.' },
       { ...throttled, retryAfterMs: 21 * SECOND_MS },
     ],
+    [
+      'slowapi',
+      429,
+      { error: 'Rate limit exceeded: 60 per 6 second' },
+      {
+        ...throttled,
+        limit: 'requests',
+        limits: [{ unit: 'requests', limit: 60, windowMs: 6 * SECOND_MS }],
+      },
+    ],
+    [
+      'aiohttp-ratelimiter',
+      429,
+      { error: 'Rate limit exceeded: 30 request(s) per 2 MINUTEs' },
+      { ...throttled, limits: [{ unit: 'requests', limit: 30, windowMs: 2 * MINUTE_MS }] },
+    ],
+    [
+      'Flask-Limiter',
+      429,
+      { error: 'ratelimit exceeded 1,000 per 1 day' },
+      { ...throttled, limits: [{ unit: 'requests', limit: 1000, windowMs: DAY_MS }] },
+    ],
+    [
+      'Django REST framework',
+      429,
+      { detail: 'Request was throttled. Expected available in 3 seconds.' },
+      { ...throttled, retryAfterMs: 3 * SECOND_MS },
+    ],
+    [
+      'Gradio, a full queue',
+      503,
+      { detail: 'Queue is full. Max size is 10 and size is 10.' },
+      { ...overloaded, limit: 'concurrency' },
+    ],
+    [
+      'SGLang, a full queue',
+      503,
+      { object: 'error', message: 'The request queue is full.', code: 503 },
+      { ...overloaded, limit: 'concurrency' },
+    ],
+    [
+      'Triton, a full queue',
+      503,
+      { error: 'Exceeds maximum queue size' },
+      { ...overloaded, limit: 'concurrency' },
+    ],
     ['a text that only asks to wait', 429, { message: 'Please wait before retrying.' }, throttled],
   ];
 
