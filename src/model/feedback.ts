@@ -115,6 +115,8 @@ export interface Verdict {
   readonly outage?: string;
   /** How the connection failed, if that is why there is no answer. Three in a row are an outage. */
   readonly connection?: ConnectionFailure;
+  /** Whether no answer came in time. */
+  readonly timedOut?: boolean;
 }
 
 /** Whether the provider accepted no request, for its rate or because of an overload. */

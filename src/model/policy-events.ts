@@ -69,7 +69,7 @@ export type AdaptationReason =
   | 'failures'
   | 'recovered';
 
-/** The latency gradient, or a cap that was found, has moved the concurrency limit. */
+/** The latency gradient, a cap that was found, timeouts or an outage moved the concurrency limit. */
 export interface LimitAdaptedEvent {
   readonly kind: 'limitAdapted';
   readonly at: number;

@@ -112,6 +112,8 @@ export class Ticket<out T = unknown> {
   usage: Amounts | undefined = undefined;
   /** @internal whether a policy prices the tokens of answers */
   isPriced = false;
+  /** @internal how many of its timeouts use up no attempt */
+  excused = 0;
   /** @internal whether the present attempt was sent */
   isSent = false;
   /** @internal the verdict on the answer to the present attempt; undefined before the answer */

@@ -2,6 +2,7 @@ import { isRejection, type Verdict } from '../model/feedback.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { Emit } from '../model/policy-events.ts';
 import { FirstAttempts } from './adaptive-rate/attempts/first-attempts.ts';
+import { PRESUMED_MS } from './adaptive-rate/attempts/send-history.ts';
 import { NOTHING_KNOWN, type RateSnapshot } from './adaptive-rate/rate-snapshot.ts';
 import { Congestion, type CongestionContext } from './congestion.ts';
 import { LearnedRate, type LearnedRateContext, type RateCharge } from './learned-rate.ts';
@@ -24,6 +25,9 @@ export interface AdaptiveRateContext extends LearnedRateContext, CongestionConte
   readonly apply: (limit: number) => void;
   readonly emit: Emit;
 }
+
+/** Attempts that time out sooner are not presumed to be accepted: their answers come soon enough. */
+const PRESUMING_TIMEOUT_MS = 4 * PRESUMED_MS;
 
 /** How long after a rejection the learned state is kept without requests. */
 const LEARNED_FOR_MS = 60_000;
@@ -65,7 +69,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
 
   /** Attempts that may be in flight. */
   get limit(): number {
-    return this.#limit;
+    return this.#congestion.isReduced ? this.#most : this.#limit;
   }
 
   /** The cause of the last attempt's wait. */
@@ -113,9 +117,21 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   }
 
   giveBack(charge: RateCharge, completed: CompletedAttempt, time: Time): void {
-    this.#congestion.ended(completed, this.#inFlight);
-    this.#inFlight -= 1;
+    const congestion = this.#congestion;
+    const { limit } = congestion;
+    const before = this.#most;
+    this.#learn(charge, completed, time);
+    if (congestion.limit === limit) return;
+    this.#context.apply(this.limit);
+    this.#events.bounded(before, this.#most, time.now());
+  }
+
+  #learn(charge: RateCharge, completed: CompletedAttempt, time: Time): void {
     const { verdict } = completed;
+    const sentAt = this.#sentAt(charge);
+    const isOpening = this.#isOpening;
+    const makesRoom = this.#congestion.ended(completed, this.#inFlight, sentAt, isOpening, time);
+    this.#inFlight -= 1;
     if (charge === this.#test) {
       this.#test = undefined;
       // The end of a window was later than expected: the rejection shows nothing about the rate.
@@ -126,7 +142,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
       }
     }
     if (this.#learned === undefined && !isFirstLesson(verdict)) {
-      this.#endFirst(charge, completed.isSent && verdict?.connection === undefined, time);
+      this.#endFirst(charge, completed.isSent && makesRoom, time);
     } else this.#learnedRate().giveBack(charge, completed, time.now());
   }
 
@@ -154,11 +170,11 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
 
   /** When a request in flight is next presumed to be accepted, so that one more may go. */
   get nextChangeAt(): number {
-    return this.#isOpening ? this.#first.nextAt : Number.POSITIVE_INFINITY;
+    return this.#presumes ? this.#first.nextAt : Number.POSITIVE_INFINITY;
   }
 
   advance(now: number): void {
-    const more = this.#isOpening ? this.#first.presume(now) : 0;
+    const more = this.#presumes ? this.#first.presume(now) : 0;
     if (more > 0) this.#setLimit(Math.min(this.#maxLimit, this.#limit + more));
   }
 
@@ -169,6 +185,11 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
 
   get #isFull(): boolean {
     return this.#inFlight >= this.#most;
+  }
+
+  /** Whether attempts that take long are presumed to be accepted. */
+  get #presumes(): boolean {
+    return this.#isOpening && this.#congestion.timeoutMs > PRESUMING_TIMEOUT_MS;
   }
 
   /** Whether the limit of attempts in flight still doubles. */
@@ -193,11 +214,15 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
    * An attempt of the slow start has ended. The clock is read only while the number in flight
    * grows.
    */
-  #endFirst(charge: RateCharge, isAnswered: boolean, time: Time): void {
+  #endFirst(charge: RateCharge, makesRoom: boolean, time: Time): void {
     if (typeof charge !== 'number') return;
     this.#first.ended(charge, this.#inFlight === 0);
-    if (!this.#isOpening || !isAnswered) return;
+    if (!this.#isOpening || !makesRoom) return;
     if (this.#first.answered(charge, time.now())) this.#setLimit(this.#limit + 1);
+  }
+
+  #sentAt(charge: RateCharge): number {
+    return typeof charge === 'number' ? this.#first.sentAt(charge) : charge.at;
   }
 
   /** The learned rate. Ends the slow start. */
@@ -222,7 +247,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
 
   #setLimit(limit: number): void {
     this.#limit = limit;
-    this.#context.apply(limit);
+    this.#context.apply(this.limit);
   }
 }
 

@@ -158,7 +158,8 @@ export const ADAPTIVE: PolicyDefinition<
   create({ adaptive }, context) {
     const options = optionsOf(adaptive);
     if (options === undefined) return undefined;
-    const { now, maxLimit, maxRetryAfterMs, apply, correct, emit, isFailure, others } = context;
+    const { now, maxLimit, maxRetryAfterMs, apply, correct, emit, isFailure, others, timeouts } =
+      context;
     if (options.strategy === 'rate') {
       // Read each time: the first limits may be configured later.
       const known = () =>
@@ -175,7 +176,7 @@ export const ADAPTIVE: PolicyDefinition<
       const { initialPerSecond } = options;
       const startPerMs = initialPerSecond === undefined ? undefined : initialPerSecond / 1_000;
       const backoff = others.backoff as Backoff | undefined;
-      const gate = { maxLimit, maxRetryAfterMs, apply, correct, emit, backoff };
+      const gate = { maxLimit, maxRetryAfterMs, apply, correct, emit, backoff, timeouts };
       return new AdaptiveRatePolicy({ hard, startLimit, startPerMs, ...gate });
     }
     if (options.strategy === 'latency') {

@@ -4,6 +4,7 @@ import type { GateKind } from '../model/outcome.ts';
 import type { Emit } from '../model/policy-events.ts';
 import type { Amounts } from '../model/ticket.ts';
 import type { Random } from '../util/clock.ts';
+import type { Timeouts } from '../util/timers.ts';
 import type { Option, OptionGroup } from './option.ts';
 
 /** The properties of a request that policies read. */
@@ -31,6 +32,8 @@ export interface CompletedAttempt extends RequestCost {
   readonly verdict: Verdict | undefined;
   /** Its real usage, as far as it is known. */
   readonly usage: Amounts | undefined;
+  /** How many of its timeouts use up no attempt, because too many attempts were in flight. */
+  excused?: number;
   /** The epoch of the backoff when it was sent. */
   readonly epoch: number;
 }
@@ -113,6 +116,8 @@ export interface PolicyContext {
   readonly isFailure?: IsFailure | undefined;
   /** The highest concurrency. */
   readonly maxLimit: number;
+  /** The time in which attempts time out; undefined: it is not known. */
+  readonly timeouts?: Pick<Timeouts, 'timeoutMs'> | undefined;
   /** The longest wait that a provider may ask for, in ms. */
   readonly maxRetryAfterMs: number;
   /** Sets the concurrency limit. */

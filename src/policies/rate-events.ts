@@ -1,7 +1,7 @@
 import type { AdaptationReason, Emit } from '../model/policy-events.ts';
 import type { RateSnapshot } from './adaptive-rate/rate-snapshot.ts';
 
-/** A change of the rate by at least this share is reported. */
+/** A change of the rate, or of a bound, by at least this share is reported. */
 const DRIFT = 0.1;
 
 /** Emits the changes of a learned rate, of its concurrency limit, and its outages. */
@@ -9,6 +9,8 @@ export class RateEvents {
   /** The rate that was reported last. */
   perSecond = Number.POSITIVE_INFINITY;
   readonly #emit: Emit;
+  /** The bound on attempts in flight that was reported last; undefined: none was. */
+  #bound: number | undefined = undefined;
 
   constructor(emit: Emit) {
     this.#emit = emit;
@@ -34,6 +36,15 @@ export class RateEvents {
   /** The concurrency limit has moved. */
   limited(from: number, to: number, at: number): void {
     this.#emit({ kind: 'limitAdapted', at, reason: to < from ? 'rejected' : 'accepted', from, to });
+  }
+
+  /** Failures have lowered the number of attempts that may be in flight, or answers raise it again. */
+  bounded(before: number, to: number, at: number): void {
+    const from = this.#bound ?? before;
+    if (Math.abs(to - from) < DRIFT * Math.min(to, from)) return;
+    this.#bound = to;
+    const reason = to < from ? 'failures' : 'accepted';
+    this.#emit({ kind: 'limitAdapted', at, reason, from, to });
   }
 
   /** An outage has begun, or ended. */

@@ -122,6 +122,8 @@ export class RetryPolicy {
     if (verdict.kind === 'throttled' || isOut) return 0;
     const mostUnreached = verdict.kind === 'failed' ? UNREACHED_ATTEMPTS : CLOSED_ATTEMPTS;
     if (verdict.connection !== undefined && unreached >= mostUnreached) return undefined;
+    // `failedAttempts: 1` forbids retries after failures, so also after timeouts of any cause.
+    if (verdict.timedOut && this.#failedAttempts === 1) return undefined;
     if (verdict.kind === 'overloaded' && this.isPaced) {
       return Math.max(RETRY_MIN_MS, random() * RETRY_BASE_MS);
     }

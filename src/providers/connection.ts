@@ -30,6 +30,8 @@ const TIMEOUT_CODES = [
   'UND_ERR_BODY_TIMEOUT',
   'APIConnectionTimeoutError',
   'TimeoutError',
+  'ECONNABORTED',
+  'ATTEMPT_TIMEOUT',
 ];
 const STREAM_CODE = 'ERR_HTTP2_STREAM_ERROR';
 /**
@@ -41,10 +43,8 @@ const CONNECTION_CODES = [
   ...BROKEN_CODES,
   ...TIMEOUT_CODES,
   STREAM_CODE,
-  'ECONNABORTED',
   'ERR_HTTP2_GOAWAY_SESSION',
   'ERR_HTTP2_SESSION_ERROR',
-  'ATTEMPT_TIMEOUT',
 ];
 
 /**
@@ -94,6 +94,11 @@ export function isConnectionError(words: ReadonlySet<string>): boolean {
 export function connectionOf(words: ReadonlySet<string>): ConnectionFailure | undefined {
   if (isAnyOf(REFUSED_CODES, words)) return 'refused';
   return isAnyOf(BROKEN_CODES, words) && !isAnyOf(TIMEOUT_CODES, words) ? 'broken' : undefined;
+}
+
+/** Whether no answer came in time. */
+export function isTimeout(words: ReadonlySet<string>): boolean {
+  return isAnyOf(TIMEOUT_CODES, words);
 }
 
 function isAnyOf(codes: readonly string[], words: ReadonlySet<string>): boolean {

@@ -6,7 +6,7 @@ import {
 } from '../model/feedback.ts';
 import { withoutUndefined } from '../util/without-undefined.ts';
 import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
-import { addConnectionCodes, connectionOf, isConnectionError } from './connection.ts';
+import { addConnectionCodes, connectionOf, isConnectionError, isTimeout } from './connection.ts';
 import { errorChain, FIRST_OF_ERRORS, isIn, statusOf, textsOf, wordsOf } from './error-chain.ts';
 import { headersOf } from './headers.ts';
 import { positive } from './shape.ts';
@@ -81,6 +81,7 @@ export function judge(
       kind: 'failed',
       retry: isConnectionError(words),
       connection: connectionOf(words),
+      timedOut: isTimeout(words) || undefined,
     });
   }
   const limits = [...limitsOf(header, answeredAtMs), ...(verdict.limits ?? [])];

@@ -166,9 +166,12 @@ export class RequestExecution<T, R>
     // The next probe must be another request: this one may be the cause of its broken connection.
     const wasProbe = outage.failedProbes > failedProbes;
     tap.follower?.rejected(ticket, verdict, epochBefore, feedback.epoch, error);
+    const { excused } = ticket;
     for (const gate of this.gates) ticket.returnTo(gate);
     if (this.isOver || this.hasEmitted || this.attempt?.context.isLast) return false;
-    return this.retry(corrected, error, isAnswer, wasProbe);
+    const isExcused = ticket.excused > excused;
+    const counted: Verdict = isExcused ? { ...corrected, kind: 'overloaded' } : corrected;
+    return this.retry(counted, error, isAnswer, wasProbe);
   }
 
   emitted(value: R): void {

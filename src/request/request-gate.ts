@@ -219,6 +219,7 @@ export class RequestGate implements LimitNames {
       random,
       isFailure,
       maxRetryAfterMs: feedback.maxRetryAfterMs,
+      timeouts: this.timeouts,
       apply: (limit: number) => {
         this.slots.limit = limit;
         this.gate.drain();

@@ -35,7 +35,7 @@ export class Retries {
   delayAfter(
     verdict: Verdict,
     error: unknown,
-    { attempts, arrivedAt, epoch }: Ticket,
+    { attempts, arrivedAt, epoch, excused }: Ticket,
     { feedback, retry, clock, random }: DispatchContext<never, unknown>,
   ): number | undefined {
     this.#lastError = error;
@@ -56,11 +56,11 @@ export class Retries {
     if (isUnconnected) {
       this.#unconnected += 1;
       if (!isOut) this.#unreached += 1;
-    } else if (verdict.kind === 'overloaded') this.#overloads += 1;
+    } else if (verdict.kind === 'overloaded' && !verdict.timedOut) this.#overloads += 1;
     else if (verdict.kind !== 'throttled' && !isWaitedOut) this.#failures += 1;
     const past = {
       attempts: attempts - this.#unconnected,
-      failures: this.#failures,
+      failures: this.#failures - excused,
       overloads: this.#overloads,
       unreached: this.#unreached,
       isOut,

@@ -22,6 +22,18 @@ describe('the events of a learned rate', () => {
     ]);
   });
 
+  it('report a bound on attempts in flight that has changed by a tenth', () => {
+    const { events, rate } = recorded();
+    rate.bounded(40, 37, 0);
+    rate.bounded(40, 20, 1);
+    rate.bounded(20, 21, 2);
+    rate.bounded(21, 22, 3);
+    expect(events).toEqual([
+      { kind: 'limitAdapted', at: 1, reason: 'failures', from: 40, to: 20 },
+      { kind: 'limitAdapted', at: 3, reason: 'accepted', from: 20, to: 22 },
+    ]);
+  });
+
   it('name the source of a rate that the provider has reported', () => {
     const { events, rate } = recorded();
     rate.drifted({ perSecond: 5, origin: 'headers' }, 0);

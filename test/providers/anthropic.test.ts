@@ -133,7 +133,8 @@ describe('the errors of Anthropic', () => {
 
   it('of the connection are passing', () => {
     const failed = { kind: 'failed', retry: true };
-    expect(classify(new Anthropic.APIConnectionTimeoutError())).toEqual(failed);
+    const late = { ...failed, timedOut: true };
+    expect(classify(new Anthropic.APIConnectionTimeoutError())).toEqual(late);
     const broken = { ...failed, connection: 'broken' };
     expect(classify(new Anthropic.APIConnectionError({ message: 'x' }))).toEqual(broken);
     expect(classify(new Anthropic.APIUserAbortError())).toEqual({ kind: 'failed', retry: false });

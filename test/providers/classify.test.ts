@@ -80,7 +80,7 @@ describe('by status', () => {
 describe('a time-out', () => {
   it('of `AbortSignal.timeout` is retried, and another abort is not', () => {
     const timeout = new DOMException('it took too long', 'TimeoutError');
-    expect(classify(timeout)).toEqual({ kind: 'failed', retry: true });
+    expect(classify(timeout)).toEqual({ kind: 'failed', retry: true, timedOut: true });
     expect(classify(new Error('fetch failed', { cause: timeout }))).toMatchObject({ retry: true });
     const abort = new DOMException('it was given up', 'AbortError');
     expect(classify(abort)).toEqual({ kind: 'failed', retry: false });
@@ -218,7 +218,8 @@ describe('by a broken connection', () => {
     ['UND_ERR_HEADERS_TIMEOUT', undefined],
     ['UND_ERR_BODY_TIMEOUT', undefined],
   ])('%s, itself or as a cause', (code, connection) => {
-    const verdict = { kind: 'failed', retry: true, ...(connection && { connection }) };
+    const why = connection === undefined ? { timedOut: true } : { connection };
+    const verdict = { kind: 'failed', retry: true, ...why };
     expect(classify(error({ code }))).toEqual(verdict);
     const fetchFailed = new TypeError('fetch failed', { cause: error({ code }) });
     expect(classify(fetchFailed)).toEqual(verdict);

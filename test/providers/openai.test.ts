@@ -134,7 +134,8 @@ describe('the errors of OpenAI', () => {
 
   it('of the connection are passing', () => {
     const failed = { kind: 'failed', retry: true };
-    expect(classify(new OpenAI.APIConnectionTimeoutError())).toEqual(failed);
+    const late = { ...failed, timedOut: true };
+    expect(classify(new OpenAI.APIConnectionTimeoutError())).toEqual(late);
     const broken = { ...failed, connection: 'broken' };
     expect(classify(new OpenAI.APIConnectionError({ message: 'x' }))).toEqual(broken);
     expect(classify(new OpenAI.APIUserAbortError())).toEqual({ kind: 'failed', retry: false });

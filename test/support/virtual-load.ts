@@ -1,28 +1,40 @@
 import { range } from 'rxjs';
-import { createLimiter } from '../../src/index.ts';
+import { createLimiter, type LimiterOptions } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { seededRandom } from '../../src/simulator/random.ts';
 
-type Answer = 'ok' | 'ECONNRESET' | 'ECONNREFUSED';
+type Answer = 'ok' | 'ECONNRESET' | 'ECONNREFUSED' | 'TimeoutError';
 
-/** Serves a request that arrives at `now`. @returns its answer, and when that comes */
-export type Server = (now: number) => readonly [answer: Answer, at: number];
+/**
+ * Serves request `n`, which arrives at `now`. @returns its answer, and when that comes; Infinity:
+ * never
+ */
+export type Server = (now: number, n: number) => readonly [answer: Answer, at: number];
 
 /**
  * Sends all requests at once in virtual time, by `throttle` or by `run`.
- * @returns the requests that failed, when attempts were sent, and how long all took
+ * @returns the requests that failed, when attempts were sent, how many attempts each request had,
+ * and how long all took
  */
-export async function sendAll(server: Server, requests: number, isStream: boolean) {
+export async function sendAll(
+  server: Server,
+  requests: number,
+  isStream: boolean,
+  options?: LimiterOptions,
+) {
   const clock = new ManualClock();
-  const limiter = createLimiter({ clock, random: seededRandom(7) });
+  const limiter = createLimiter({ clock, random: seededRandom(7), ...options });
   const sentAt: number[] = [];
+  const attempts: number[] = Array.from({ length: requests }, () => 0);
   const lost: number[] = [];
   let endedAt = 0;
   const call = (n: number) =>
     new Promise<number>((resolve, reject) => {
       const now = clock.now();
       sentAt.push(now);
-      const [answer, at] = server(now);
+      attempts[n] = (attempts[n] ?? 0) + 1;
+      const [answer, at] = server(now, n);
+      if (at === Number.POSITIVE_INFINITY) return;
       const error = Object.assign(new Error(answer), { code: answer });
       clock.setTimer(() => (answer === 'ok' ? resolve(n) : reject(error)), Math.max(1, at - now));
     });
@@ -46,19 +58,25 @@ export async function sendAll(server: Server, requests: number, isStream: boolea
   }
   await clock.runAllAsync();
   limiter.close();
-  return { lost, sentAt, seconds: endedAt / 1_000 };
+  return { lost, sentAt, attempts, seconds: endedAt / 1_000 };
 }
 
 /**
  * A queue with some workers, which goes on working for requests that were given up.
- * @param closeMs closes a connection that has waited for so long
+ * @param closeMs a connection that has waited for so long ends
+ * @param error how it ends: the server closes it, or the client gives up
  */
-export function queue(workers: number, serviceMs: () => number, closeMs: number): Server {
+export function queue(
+  workers: number,
+  serviceMs: () => number,
+  closeMs = Number.POSITIVE_INFINITY,
+  error: Answer = 'ECONNRESET',
+): Server {
   const freeAt = Array.from({ length: workers }, () => 0);
   return (now) => {
     const earliest = Math.min(...freeAt);
     const at = Math.max(now, earliest) + serviceMs();
     freeAt[freeAt.indexOf(earliest)] = at;
-    return at - now > closeMs ? ['ECONNRESET', now + closeMs] : ['ok', at];
+    return at - now > closeMs ? [error, now + closeMs] : ['ok', at];
   };
 }

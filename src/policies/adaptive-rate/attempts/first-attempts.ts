@@ -59,6 +59,11 @@ export class FirstAttempts {
     return this.#sent;
   }
 
+  /** When an attempt in flight was sent; NaN: too long ago to be remembered. */
+  sentAt(number: number): number {
+    return this.#sent - number < KEPT_TIMES ? this.#timeOf(number - 1) : Number.NaN;
+  }
+
   /** @param isLast whether no attempt is in flight now */
   ended(number: number, isLast: boolean): void {
     if (isLast) {

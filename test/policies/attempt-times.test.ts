@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { AttemptTimes } from '../../src/policies/attempt-times.ts';
+
+it('counts answers, timeouts and the time of both', () => {
+  const times = new AttemptTimes();
+  expect(times.count).toBe(0);
+  expect(times.answeredPart(100)).toBe(0);
+  times.answered(20);
+  times.answered(40);
+  times.timedOut(100);
+  expect(times.count).toBe(3);
+  expect(times.answeredPart(100)).toBeCloseTo(2 / 1.6);
+  expect(times.excess(100)).toBeCloseTo(1.6 - 2);
+});
+
+it('takes half of the timeout for the time of an answer that is not known', () => {
+  const times = new AttemptTimes();
+  times.answered(Number.NaN);
+  times.answered(10);
+  expect(times.answeredPart(100)).toBeCloseTo(2 / 0.6);
+  expect(times.meanMs).toBe(10);
+});
+
+it('lets earlier attempts count half', () => {
+  const times = new AttemptTimes();
+  times.answered(30);
+  times.answered(Number.NaN);
+  times.timedOut(100);
+  times.halve();
+  expect(times.count).toBe(1.5);
+  expect(times.excess(100)).toBeCloseTo(0.9 - 1);
+  expect(times.meanMs).toBe(65);
+});
