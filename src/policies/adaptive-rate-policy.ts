@@ -4,7 +4,7 @@ import type { Emit } from '../model/policy-events.ts';
 import { FirstAttempts } from './adaptive-rate/attempts/first-attempts.ts';
 import { PRESUMED_MS } from './adaptive-rate/attempts/send-history.ts';
 import { NOTHING_KNOWN, type RateSnapshot } from './adaptive-rate/rate-snapshot.ts';
-import { Congestion, type CongestionContext } from './congestion.ts';
+import { Congestion, type CongestionContext } from './congestion/congestion.ts';
 import { LearnedRate, type LearnedRateContext, type RateCharge } from './learned-rate.ts';
 import type { CompletedAttempt, Policy, RequestCost, Time } from './policy.ts';
 import { RateEvents } from './rate-events.ts';

@@ -1,6 +1,6 @@
-import { isRejection } from '../model/feedback.ts';
+import { isRejection } from '../../model/feedback.ts';
+import type { CompletedAttempt, Time } from '../policy.ts';
 import { LoadEvidence, type LoadEvidenceContext } from './load-evidence.ts';
-import type { CompletedAttempt, Time } from './policy.ts';
 
 /**
  * Above half of the number that was too high, each answer makes room for this part of another. After

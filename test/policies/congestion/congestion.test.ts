@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Verdict } from '../../src/model/feedback.ts';
-import { Congestion } from '../../src/policies/congestion.ts';
+import type { Verdict } from '../../../src/model/feedback.ts';
+import { Congestion } from '../../../src/policies/congestion/congestion.ts';
 
 const OK: Verdict = { kind: 'ok' };
 const TIMEOUT: Verdict = { kind: 'failed', timedOut: true };

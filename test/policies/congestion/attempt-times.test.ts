@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { AttemptTimes } from '../../src/policies/attempt-times.ts';
+import { AttemptTimes } from '../../../src/policies/congestion/attempt-times.ts';
 
 it('counts answers, timeouts and the time of both', () => {
   const times = new AttemptTimes();

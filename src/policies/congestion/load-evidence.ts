@@ -1,6 +1,6 @@
-import type { Timeouts } from '../util/timers.ts';
+import type { Timeouts } from '../../util/timers.ts';
+import type { CompletedAttempt, Time } from '../policy.ts';
 import { AttemptTimes } from './attempt-times.ts';
-import type { CompletedAttempt, Time } from './policy.ts';
 
 /**
  * So many timeouts of different requests, beyond those that answers make up for, show an overload.

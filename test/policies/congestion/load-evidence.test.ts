@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LoadEvidence } from '../../src/policies/load-evidence.ts';
-import type { CompletedAttempt } from '../../src/policies/policy.ts';
+import { LoadEvidence } from '../../../src/policies/congestion/load-evidence.ts';
+import type { CompletedAttempt } from '../../../src/policies/policy.ts';
 
 const TIMEOUT_MS = 1_000;
 
