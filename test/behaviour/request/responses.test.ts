@@ -9,7 +9,7 @@ import {
 import { ManualClock } from '../../../src/simulator/manual-clock.ts';
 import { watch } from '../../request/harness.ts';
 
-/** A response of fetch, and whether its body was cancelled. */
+/** A response of fetch whose body is not text and never ends, and whether it was cancelled. */
 function response(status: number, headers: Record<string, string> = {}) {
   let cancelled = false;
   const body = new ReadableStream({
@@ -18,7 +18,8 @@ function response(status: number, headers: Record<string, string> = {}) {
       cancelled = true;
     },
   });
-  return { answer: new Response(body, { status, headers }), cancelled: () => cancelled };
+  const told = { 'content-type': 'application/octet-stream', ...headers };
+  return { answer: new Response(body, { status, headers: told }), cancelled: () => cancelled };
 }
 
 function answering(responses: readonly { answer: Response }[], clock: ManualClock) {
