@@ -115,7 +115,7 @@ export interface Verdict {
   readonly outage?: string;
   /** How the connection failed, if that is why there is no answer. Three in a row are an outage. */
   readonly connection?: ConnectionFailure;
-  /** Whether no answer came in time. */
+  /** Whether no answer came in time: the client has given up, or the server has (408). */
   readonly timedOut?: boolean;
 }
 

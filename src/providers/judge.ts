@@ -106,6 +106,8 @@ export function judge(
     limit,
     limits: limits.length > 0 ? limits : undefined,
     outage,
+    // A server that has given the request up; an adapter may know another meaning.
+    timedOut: (status === 408 && verdict.kind === undefined) || undefined,
   });
 }
 

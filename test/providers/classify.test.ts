@@ -30,6 +30,11 @@ describe('by status', () => {
     expect(classify(new Response(null, { status }))).toMatchObject({ kind, retry, status });
   });
 
+  it('408 shows that the server has given up, and no other status does', () => {
+    expect(classify(error({ status: 408 })).timedOut).toBe(true);
+    expect(classify(error({ status: 504 })).timedOut).toBeUndefined();
+  });
+
   it.each([
     ['with nothing left', { 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '0' }],
     ['with a wait', { 'x-ratelimit-remaining': '4900', 'retry-after': '60' }],

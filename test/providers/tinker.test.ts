@@ -6,9 +6,9 @@ describe('Tinker', () => {
     const throttled = { kind: 'throttled', retry: true, status: 429, headers: {} };
     expect(classify({ status: 429, error: { error: 'x', category: 'server' } })).toEqual(throttled);
     const again = { kind: 'failed', retry: true };
-    expect(
-      classify({ status: 408, body: '{"type":"try_again","queue_state":"active"}' }),
-    ).toMatchObject(again);
+    const asked = classify({ status: 408, body: '{"type":"try_again","queue_state":"active"}' });
+    expect(asked).toMatchObject(again);
+    expect(asked.timedOut).toBeUndefined();
     expect(classify({ status: 410, body: { error: 'expired', category: 'user' } })).toMatchObject(
       again,
     );

@@ -3,7 +3,8 @@ import { createLimiter, type LimiterOptions } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { seededRandom } from '../../src/simulator/random.ts';
 
-type Answer = 'ok' | 'ECONNRESET' | 'ECONNREFUSED' | 'TimeoutError';
+/** `408`: a response with this status. */
+type Answer = 'ok' | 'ECONNRESET' | 'ECONNREFUSED' | 'TimeoutError' | 408;
 
 /**
  * Serves request `n`, which arrives at `now`. @returns its answer, and when that comes; Infinity:
@@ -35,7 +36,8 @@ export async function sendAll(
       attempts[n] = (attempts[n] ?? 0) + 1;
       const [answer, at] = server(now, n);
       if (at === Number.POSITIVE_INFINITY) return;
-      const error = Object.assign(new Error(answer), { code: answer });
+      const told = answer === 408 ? { status: answer } : { code: answer };
+      const error = Object.assign(new Error(`${answer}`), told);
       clock.setTimer(() => (answer === 'ok' ? resolve(n) : reject(error)), Math.max(1, at - now));
     });
   const ended = (n: number, isOk: boolean) => {
@@ -64,7 +66,7 @@ export async function sendAll(
 /**
  * A queue with some workers, which goes on working for requests that were given up.
  * @param closeMs a connection that has waited for so long ends
- * @param error how it ends: the server closes it, or the client gives up
+ * @param error how it ends: the server closes it or gives up, or the client does
  */
 export function queue(
   workers: number,

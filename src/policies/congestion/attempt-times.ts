@@ -1,8 +1,8 @@
-/** How many attempts were answered, and how long these and those that timed out were in flight. */
+/** How many attempts were answered and how long that took, and how many timed out. */
 export class AttemptTimes {
   answers = 0;
   #timeouts = 0;
-  #spentMs = 0;
+  #answersMs = 0;
   /** Answers whose time is not known; they count half of the timeout. */
   #untimed = 0;
 
@@ -10,21 +10,20 @@ export class AttemptTimes {
   answered(tookMs: number): void {
     this.answers += 1;
     if (Number.isNaN(tookMs)) this.#untimed += 1;
-    else this.#spentMs += tookMs;
+    else this.#answersMs += tookMs;
   }
 
-  timedOut(tookMs: number): void {
+  timedOut(): void {
     this.#timeouts += 1;
-    this.#spentMs += tookMs;
   }
 
   get count(): number {
     return this.answers + this.#timeouts;
   }
 
-  /** The mean of the times that are known; NaN if none is. */
+  /** The mean time of an answer; NaN if none is known. */
   get meanMs(): number {
-    return this.#spentMs / (this.count - this.#untimed);
+    return this.#answersMs / (this.answers - this.#untimed);
   }
 
   /** How many more timeouts there are than answers make up for. */
@@ -32,10 +31,7 @@ export class AttemptTimes {
     return this.#timesTimeout(timeoutMs) - this.answers;
   }
 
-  /**
-   * The part of the attempts in flight that is answered within the timeout. May exceed 1; 0 without
-   * answers.
-   */
+  /** The part of the attempts that is answered within the timeout. May exceed 1; 0 without answers. */
   answeredPart(timeoutMs: number): number {
     return this.answers === 0 ? 0 : this.answers / this.#timesTimeout(timeoutMs);
   }
@@ -44,12 +40,16 @@ export class AttemptTimes {
   halve(): void {
     this.answers /= 2;
     this.#timeouts /= 2;
-    this.#spentMs /= 2;
+    this.#answersMs /= 2;
     this.#untimed /= 2;
   }
 
-  /** The time in flight of all of them, in timeouts. */
+  /**
+   * The time in flight of all of them, in timeouts. An answer counts one at most: a timeout of
+   * another kind, such as that of a connection, may be shorter.
+   */
   #timesTimeout(timeoutMs: number): number {
-    return this.#spentMs / timeoutMs + this.#untimed / 2;
+    const answers = this.#answersMs / timeoutMs + this.#untimed / 2;
+    return Math.min(answers, this.answers) + this.#timeouts;
   }
 }

@@ -117,7 +117,7 @@ export class LoadEvidence {
     this.#timeoutMs = tookMs;
     if (this.#isBefore(sentAt)) {
       excuse(completed);
-      this.#timesBefore.timedOut(tookMs);
+      this.#timesBefore.timedOut();
       this.#bound();
     } else if (this.isReduced && inFlight === 1) {
       this.#alone -= 1;
@@ -125,7 +125,7 @@ export class LoadEvidence {
       else this.#dismiss(now);
     } else {
       this.#late.add(completed);
-      this.#times.timedOut(tookMs);
+      this.#times.timedOut();
       const isOverload =
         this.#late.size >= Math.min(OVERLOAD, inFlight) && this.#times.excess(tookMs) >= OVERLOAD;
       if (isOverload && inFlight > 1) this.#overloaded(inFlight, now);

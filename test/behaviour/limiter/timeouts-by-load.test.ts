@@ -36,8 +36,8 @@ describe.each([true, false])('timeouts, as a stream: %s', (isStream) => {
     expect(seconds).toBeLessThan((2.3 * requests * serviceMs) / workers / 1_000 + 2);
   });
 
-  it('of the client itself lose none either', async () => {
-    const server = queue(4, () => 200, 1_000, 'TimeoutError');
+  it.each(['TimeoutError', 408] as const)('told by %s lose none either', async (error) => {
+    const server = queue(4, () => 200, 1_000, error);
     const { lost, seconds } = await sendAll(server, 300, isStream);
     expect(lost).toEqual([]);
     expect(seconds).toBeLessThan(22);

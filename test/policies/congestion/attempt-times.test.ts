@@ -7,7 +7,7 @@ it('counts answers, timeouts and the time of both', () => {
   expect(times.answeredPart(100)).toBe(0);
   times.answered(20);
   times.answered(40);
-  times.timedOut(100);
+  times.timedOut();
   expect(times.count).toBe(3);
   expect(times.answeredPart(100)).toBeCloseTo(2 / 1.6);
   expect(times.excess(100)).toBeCloseTo(1.6 - 2);
@@ -25,9 +25,18 @@ it('lets earlier attempts count half', () => {
   const times = new AttemptTimes();
   times.answered(30);
   times.answered(Number.NaN);
-  times.timedOut(100);
+  times.timedOut();
   times.halve();
   expect(times.count).toBe(1.5);
   expect(times.excess(100)).toBeCloseTo(0.9 - 1);
-  expect(times.meanMs).toBe(65);
+  expect(times.meanMs).toBe(30);
+});
+
+it('counts an answer that took longer than the timeout as one timeout', () => {
+  const times = new AttemptTimes();
+  times.answered(900);
+  times.answered(700);
+  times.timedOut();
+  expect(times.excess(100)).toBe(1);
+  expect(times.answeredPart(100)).toBeCloseTo(2 / 3);
 });
