@@ -118,10 +118,10 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
 
   giveBack(charge: RateCharge, completed: CompletedAttempt, time: Time): void {
     const congestion = this.#congestion;
-    const { limit } = congestion;
+    const { limit, isReduced } = congestion;
     const before = this.#most;
     this.#learn(charge, completed, time);
-    if (congestion.limit === limit) return;
+    if (congestion.limit === limit && congestion.isReduced === isReduced) return;
     this.#context.apply(this.limit);
     this.#events.bounded(before, this.#most, time.now());
   }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { RateCharge } from '../../src/policies/learned-rate.ts';
 import { measure } from '../../src/policies/policies.ts';
 import { corePlayer, OK, TOO_MANY } from './adaptive-rate/core-player.ts';
 
@@ -314,6 +315,29 @@ describe('an adaptive rate after an outage', () => {
       player.sendAll();
     }
     expect(player.policy.snapshot(0).limit).toBe(53);
+  });
+
+  it('admits new requests again, although timeouts had reduced the number to the same', () => {
+    const player = corePlayer({ startLimit: 40, maxLimit: 40 });
+    const late = player.sendAll();
+    player.now += 1_000;
+    for (const charge of late) player.end(charge, { verdict: { kind: 'failed', timedOut: true } });
+    expect(player.limits.at(-1)).toBe(1);
+    expect(player.facts).toEqual([
+      { kind: 'limitAdapted', at: 1_000, reason: 'failures', from: 40, to: 1 },
+    ]);
+    const out: RateCharge[] = [];
+    for (let n = 0; n < 400 && player.policy.limit < 20; n += 1) {
+      out.push(...player.sendAll());
+      player.now += 20;
+      player.end(out.shift() ?? 0);
+    }
+    expect(player.limits.at(-1)).toBe(20);
+    const charge = player.send();
+    player.outage.count += 1;
+    player.end(charge, { verdict: { kind: 'failed', connection: 'refused' } });
+    expect(player.policy.snapshot(player.now).limit).toBe(20);
+    expect(player.limits.at(-1)).toBe(40);
   });
 
   it('makes no room for answers to attempts that were sent before the outage', () => {

@@ -128,7 +128,9 @@ export class LoadEvidence {
       this.#times.timedOut();
       const isOverload =
         this.#late.size >= Math.min(OVERLOAD, inFlight) && this.#times.excess(tookMs) >= OVERLOAD;
-      if (isOverload && inFlight > 1) this.#overloaded(inFlight, now);
+      if (isOverload && inFlight > 1 && this.#mayBeCause(inFlight, now)) {
+        this.#overloaded(inFlight, now);
+      } else if (isOverload) this.#age(inFlight);
     }
   }
 
@@ -140,12 +142,15 @@ export class LoadEvidence {
     this.#restart();
   }
 
+  /** Whether it is not known that the number is not the cause, or far less is answered than then. */
+  #mayBeCause(inFlight: number, now: number): boolean {
+    const isWorse = this.#answeredPart < this.#dismissedPart / 2 && this.#isRound(inFlight);
+    return now >= this.#dismissedUntil || isWorse;
+  }
+
   #overloaded(inFlight: number, now: number): void {
-    const part = this.#answeredPart;
-    const isWorse = part < this.#dismissedPart / 2 && this.#isRound(inFlight);
-    if (now < this.#dismissedUntil && !isWorse) return;
     const isFew = inFlight <= this.#inFlightBefore / 2;
-    if (isFew && part >= LEAST_PART && !this.#isBetter) this.#dismiss(now);
+    if (isFew && this.#answeredPart >= LEAST_PART && !this.#isBetter) this.#dismiss(now);
     else this.#reduce(inFlight, now);
   }
 

@@ -64,11 +64,16 @@ describe('congestion', () => {
     expect(congestion.limit).toBe(21);
   });
 
-  it('does not rise with answers to attempts that exceed the bound', () => {
+  it('rises with neither errors nor answers to attempts that exceed the bound', () => {
     const { congestion, clock, end } = sent();
     clock.at = 1_000;
     end(40, TIMEOUT, 40);
     end(9, OK, 5, 1_000);
+    end(1, { kind: 'failed', status: 500 }, 1, 1_000);
+    expect(congestion.limit).toBe(1);
+    // Attempts from before the reduction never raise it.
+    end(19, OK, 20);
+    end(1, TIMEOUT, 20);
     expect(congestion.limit).toBe(1);
   });
 

@@ -158,6 +158,16 @@ describe('timeouts', () => {
     expect(attempts.evidence.isReduced).toBe(true);
   });
 
+  it('of single attempts are kept for eight of them at most', () => {
+    const attempts = new Attempts();
+    attempts.inFlight = 1;
+    attempts.timedOut(7);
+    expect(attempts.evidence.isWatching).toBe(true);
+    attempts.timedOut(1);
+    expect(attempts.evidence.isWatching).toBe(false);
+    expect(attempts.limits).toEqual([]);
+  });
+
   it('of both attempts in flight, again and again, leave one', () => {
     const attempts = new Attempts();
     const both = [0, 1].map((epoch) => {
@@ -366,6 +376,18 @@ describe('once the number is known not to be the cause', () => {
     attempts.answered(1, 300);
     attempts.timedOut(10);
     expect(attempts.evidence.isReduced).toBe(true);
+  });
+
+  it('the requests that time out are kept for a round at most', () => {
+    const attempts = new Attempts();
+    attempts.timedOut(20);
+    attempts.send(1);
+    attempts.timedOut(8);
+    attempts.send(100);
+    attempts.timedOut(99);
+    expect(attempts.evidence.isWatching).toBe(true);
+    attempts.timedOut(1);
+    expect(attempts.evidence.isWatching).toBe(false);
   });
 
   it('a round with far more timeouts reduces it earlier', () => {
