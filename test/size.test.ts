@@ -23,11 +23,11 @@ async function bundled(code: string): Promise<{ bytes: number; gzipped: number }
   return { bytes: Buffer.byteLength(text), gzipped: gzipSync(text).length };
 }
 
-it('`throttle` alone costs a bundle at most 251.3 kB, 82.5 kB compressed', async () => {
+it('`throttle` alone costs a bundle at most 251.4 kB, 82.5 kB compressed', async () => {
   const { bytes, gzipped } = await bundled(
     "import { throttle } from 'headgate';\nthrottle(fetch);",
   );
-  expect(bytes).toBeLessThanOrEqual(251_300);
+  expect(bytes).toBeLessThanOrEqual(251_400);
   expect(gzipped).toBeLessThanOrEqual(82_500);
 });
 

@@ -1,36 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { generatedClients } from '../../../bench/goodput/generated/clients/index.ts';
 import { runGenerated } from '../../../bench/goodput/generated/run.ts';
-import { drawScenario, type Scenario } from '../../../bench/goodput/generated/space.ts';
-
-const WINDOWS = 90;
+import type { Scenario } from '../../../bench/goodput/generated/space.ts';
+import { saturatedScenario } from './saturated-scenario.ts';
 
 /** A limit that falls to 0.4 of its size after a third of the run, and rises to 1.6 of it later. */
-function stepped(seed: number, limit: Partial<Scenario>): Scenario {
-  const { limit: size = 40, windowMs = 10_000 } = limit;
-  return {
-    ...drawScenario(seed),
-    kind: 'sliding-log',
-    limit: size,
-    windowMs,
-    perMs: size / windowMs,
-    burst: size,
-    phase: 0.4,
-    latencyMs: 800,
-    latencySigma: 0.4,
-    networkMs: 20,
-    networkJitter: 0.2,
-    rejectionMs: 300,
-    countsRejected: false,
-    load: 'saturated',
-    change: 'steps',
-    outage: 'none',
-    outageFromMs: 0,
-    outageMs: 0,
-    horizonMs: WINDOWS * windowMs,
-    ...limit,
-  };
-}
+const stepped = (seed: number, more: Partial<Scenario>) =>
+  saturatedScenario(seed, { change: 'steps', ...more });
 
 async function use(scenario: Scenario): Promise<number> {
   return (await runGenerated(scenario, generatedClients.headgate, { concurrency: 400 })).goodput;

@@ -74,9 +74,8 @@ export class ReportedWindow {
   #latestEnd = Number.POSITIVE_INFINITY;
   /** The longest reported time until an end. */
   #lengthMs = 1;
-  /** The amount left after the last reporting attempt, and the amount sent by then. */
-  #remaining = 0;
-  #total = 0;
+  /** The amount left after the last reporting attempt, when it was sent, and all sent by then. */
+  #last = { remaining: 0, at: 0, total: 0 };
   #order = -1;
   /** Whether an answer has reported the present window. */
   #isTold = false;
@@ -142,8 +141,7 @@ export class ReportedWindow {
     const window = { limit, lengthMs: this.#lengthMs, isSpread: this.#isSpread };
     this.#sharing.compare(at, order, remaining + total, window);
     this.#order = order;
-    this.#remaining = remaining;
-    this.#total = total;
+    this.#last = { remaining, at, total };
   }
 
   /** There was no demand until now: reports do not grow old in that time. */
@@ -155,7 +153,7 @@ export class ReportedWindow {
   /** Earlier attempts cost more than estimated. */
   corrected(order: number, more: number): void {
     this.#before += more;
-    this.#total += more;
+    this.#last.total += more;
     this.#sharing.corrected(order, more);
   }
 
@@ -185,8 +183,12 @@ export class ReportedWindow {
     this.#begin(total, now);
     if (!this.#isSpread) return undefined;
     const usual = this.usualPerMs;
-    const left = this.#remaining - (total - this.#total);
-    const perMs = left / Math.max(LEAST_LEFT_MS, this.#end - now) + this.#sharing.fillPerMs;
+    const { fillPerMs } = this.#sharing;
+    const last = this.#last;
+    // What has come back while the answer was on its way is left, too.
+    const filled = fillPerMs * (now - last.at);
+    const left = last.remaining - (total - last.total) + filled;
+    const perMs = left / Math.max(LEAST_LEFT_MS, this.#end - now) + fillPerMs;
     return Math.max(LEAST_OF_USUAL * usual, Math.min(MOST_OF_USUAL * usual, perMs));
   }
 
@@ -222,8 +224,7 @@ export class ReportedWindow {
     this.#startedAt = now;
     this.#before = total;
     this.#usedByOthers = 0;
-    this.#remaining = this.#limit;
-    this.#total = total;
+    this.#last = { remaining: this.#limit, at: now, total };
     // A window that begins with a request ends at this time, others end earlier.
     this.#endsBetween(now + this.#lengthMs, now + this.#lengthMs);
   }

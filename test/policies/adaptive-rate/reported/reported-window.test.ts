@@ -196,9 +196,36 @@ describe('a window whose end is told', () => {
     tell(window, { at: later, remaining: 26, resetMs: WINDOW_MS - 1_000, total: total + 11 });
     expect(window.isExact).toBe(false);
     expect(window.rateAt(total + 11, later)).toBeCloseTo(26 / (WINDOW_MS - 1_000) + 6 / 1_000, 4);
+    // The answer took a second: six more have come back since it was sent.
+    expect(window.rateAt(total + 20, later + 1_000)).toBeCloseTo(
+      (26 - 9 + 6) / (WINDOW_MS - 2_000) + 6 / 1_000,
+      4,
+    );
     // Others used it: nothing is known to come back.
     tell(window, { at: later + 10, remaining: 5, resetMs: WINDOW_MS - 1_010, total: total + 12 });
     expect(window.rateAt(total + 12, later + 10)).toBeCloseTo(5 / (WINDOW_MS - 1_010), 4);
+  });
+
+  it('counts what comes back in a window that no answer has told of yet from its begin on', () => {
+    const window = begun();
+    let { at, total } = used(window, 2);
+    const start = at + window.wait(1, total, at);
+    window.wait(1, total, start);
+    tell(window, { at: start, remaining: 30, resetMs: WINDOW_MS, total: total + 1 });
+    const later = start + 1_000;
+    tell(window, { at: later, remaining: 26, resetMs: WINDOW_MS - 1_000, total: total + 11 });
+    // An answer that took a second tells of what was left when its attempt was sent.
+    const sent = { at: later + 10, now: later + 1_010, resetMs: WINDOW_MS - 1_010 };
+    tell(window, { ...sent, remaining: 25, total: total + 12, totalNow: total + 18 });
+    const rate = window.rateAt(total + 18, later + 1_010) ?? 0;
+    const filledPerMs = 6 / 1_010;
+    expect(rate).toBeCloseTo((25 - 6 + 6) / (WINDOW_MS - 2_010) + filledPerMs, 4);
+    // Attempts of before cost five more than estimated: what is left stays.
+    window.corrected(total, 5);
+    expect(window.rateAt(total + 23, later + 1_010)).toBeCloseTo(rate, 9);
+    total += 5;
+    const next = start + WINDOW_MS + 200;
+    expect(window.rateAt(total + 18, next)).toBeCloseTo(LIMIT / WINDOW_MS + filledPerMs, 4);
   });
 
   it('spreads them where ends have proved wrong, until some have proved true', () => {
