@@ -223,6 +223,8 @@ export class RateEstimate {
       pacePerMs: closure.pacePerMs,
       perMs: rate.perMs,
       isSure: rate.isSure,
+      closedMs,
+      unknownMs: to - from,
     });
     this.probing.start(this.sentPerMs, to, sent.order, unearned, closedMs);
   }

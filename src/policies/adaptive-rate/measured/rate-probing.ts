@@ -1,4 +1,5 @@
 import type { SentAttempt } from '../attempts/sent-attempt.ts';
+import { type EndedClosure, HeldPace } from './held-pace.ts';
 import { SharedLimit, type SharedStop } from './shared-limit.ts';
 
 /** The share of the measured rate that is left unused until more is tried. */
@@ -72,6 +73,7 @@ export class RateProbing {
   /** Attempts that a window admits; halved at each closure that is not that of a window. */
   private perWindow = 0;
   private readonly shared = new SharedLimit();
+  private readonly held = new HeldPace();
 
   /** Sets the initial excess of the next tries. It grows the slower the more evidence there is. */
   plan(excess: number, evidence: number, hasChanged = false): void {
@@ -95,9 +97,13 @@ export class RateProbing {
     this.lastAccepted = accepted;
   }
 
-  /** A closure has ended. If other processes use the limit too, the pace leaves them room. */
-  stopped(stop: SharedStop): void {
+  /**
+   * A closure has ended. If other processes use the limit too, the pace leaves them room. If
+   * rejections cost more than they should, it stays below the rejected one for some time.
+   */
+  stopped(stop: SharedStop & EndedClosure): void {
     this.shared.stopped(stop);
+    this.held.stopped(stop);
   }
 
   /**
@@ -128,6 +134,7 @@ export class RateProbing {
   scale(factor: number): void {
     this.verifiedPerMs *= factor;
     this.shared.scale(factor);
+    this.held.scale(factor);
   }
 
   /** The measured rate was raised, both per ms. The pace stays, or rises to the initial excess. */
@@ -145,7 +152,9 @@ export class RateProbing {
   paceOf(perMs: number): number {
     const grownPerMs = perMs * (1 + this.presentExcess - MARGIN);
     const pacePerMs = this.shared.paceAfter(this.verified) ?? grownPerMs;
-    return Math.min(LEAD * this.verifiedPerMs, pacePerMs);
+    // The measured rate itself is never held back.
+    const mostPerMs = Math.max(perMs, this.held.most(this.verified));
+    return Math.min(LEAD * this.verifiedPerMs, pacePerMs, mostPerMs);
   }
 
   private get presentExcess(): number {

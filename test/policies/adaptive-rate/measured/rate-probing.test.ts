@@ -53,9 +53,27 @@ describe('what is tried beyond the measured rate', () => {
   it('is given up in part where others use up the limit, and grows by parts of the whole', () => {
     const probing = begun();
     const usedUpPerMs = 10 * PER_MS;
-    probing.stopped({ usedUpPerMs, pacePerMs: PER_MS, perMs: PER_MS, isSure: true });
+    const closed = { closedMs: 100, unknownMs: 0 };
+    probing.stopped({ usedUpPerMs, pacePerMs: PER_MS, perMs: PER_MS, isSure: true, ...closed });
     expect(accept(probing, { count: 0 })).toBeCloseTo(0.9, 9);
     expect(accept(probing, { count: 100 })).toBeCloseTo(0.9 + 100 * 2e-4 * 10, 9);
+  });
+
+  it('stays below a pace whose rejections cost too much, and grows from there later', () => {
+    const probing = begun();
+    const closed = { closedMs: 1_000, unknownMs: 1_000 };
+    const stop = { usedUpPerMs: 0, pacePerMs: 2 * PER_MS, perMs: PER_MS, isSure: false, ...closed };
+    probing.stopped(stop);
+    probing.stopped(stop);
+    probing.start(PER_MS, 0, 0, 0, 0);
+    const heldFor = 16 * 1_000 * 2 * PER_MS;
+    expect(accept(probing, { count: heldFor })).toBeCloseTo(1.6, 9);
+    expect(accept(probing, { count: heldFor / 8 })).toBeCloseTo(1.6 * 2 ** 0.25, 9);
+    probing.scale(0.5);
+    expect(probing.paceOf(PER_MS)).toBeCloseTo(PER_MS, 9);
+    // The measured rate itself is not held back, whatever was rejected.
+    probing.start(4 * PER_MS, 0, 0, 0, 0);
+    expect(probing.paceOf(4 * PER_MS)).toBeGreaterThan(3.9 * PER_MS);
   });
 
   it('doubles no sooner than what is out is verified', () => {
