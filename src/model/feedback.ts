@@ -43,8 +43,8 @@ export interface ReportedLimit {
   readonly resetMs?: number;
   /**
    * Whether the reset was given as a time. A time counts from the answer, a duration from the
-   * moment at which the provider checked the limit. Without `resetMs` that time had passed when the
-   * answer came. Default false.
+   * moment at which the provider checked the limit. Without `resetMs` that time was not after the
+   * answer. Default false.
    */
   readonly isResetTime?: boolean;
   /** Length of the window in ms, if the provider reports it or documents it. */

@@ -65,7 +65,7 @@ export function untilResetMs(
 }
 
 /**
- * The fields of a reset header. If it is a time that has passed while the answer was on its way,
+ * The fields of a reset header. If it is a time that has passed, or the very second of the answer,
  * only `isResetTime` is set.
  */
 export function resetOf(
@@ -81,7 +81,7 @@ export function resetOf(
   }
   const ms = atMs - answeredAtMs();
   const isSound = ms >= -LONGEST_PASSED_MS && ms <= LONGEST_RESET_MS;
-  return { resetMs: isSound && ms > 0 ? ms : undefined, isResetTime: isSound && ms !== 0 };
+  return { resetMs: isSound && ms > 0 ? ms : undefined, isResetTime: isSound };
 }
 
 /** A time as seconds or ms since 1970, or as a date, in ms since 1970. */

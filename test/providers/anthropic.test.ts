@@ -38,8 +38,8 @@ describe('the headers of Anthropic', () => {
     { unit: 'requests', limit: 50, remaining: 49, resetMs: 1000, isResetTime, windowMs },
     { unit: 'tokens', limit: 60_000, remaining: 30_000, resetMs: 30_000, isResetTime, windowMs },
     { unit: 'input-tokens', limit: 50_000, remaining: 0, resetMs: 60_500, isResetTime, windowMs },
-    // A time that is not ahead says nothing.
-    { unit: 'output-tokens', limit: 10_000, remaining: 10_000, windowMs },
+    // The second of the answer itself: part of it has passed.
+    { unit: 'output-tokens', limit: 10_000, remaining: 10_000, isResetTime, windowMs },
   ];
 
   it('count from the date of the response', () => {
