@@ -1,6 +1,6 @@
 /** A closure was too long if more than this share of it may have been unnecessary. */
 const UNNECESSARY_PART = 0.5;
-/** It cost much if the pace would have sent at least this number of attempts in that time. */
+/** It cost much if the pace would have sent more than this number of attempts in that time. */
 const LEAST_LOST = 16;
 /** It began at the pace of the closure before if the two differ by less than this factor. */
 const SAME = 1.1;
@@ -8,7 +8,7 @@ const SAME = 1.1;
 const HELD_PART = 0.8;
 /** It stays so for as many attempts as the earlier pace would have sent in this number of closures. */
 const CLOSURES = 16;
-/** Then it doubles this number of times while as many are verified again. */
+/** Then it doubles this number of times each time that as many are verified again. */
 const DOUBLINGS = 2;
 
 /** How a closure ended. */
@@ -34,7 +34,7 @@ export interface EndedClosure {
 export class HeldPace {
   private rejectedPerMs = 0;
   /** The number of verified attempts until the pace grows; 0: it is not held. */
-  private attempts = 0;
+  private heldFor = 0;
 
   stopped({ pacePerMs, perMs, closedMs, unknownMs }: EndedClosure): void {
     const ratio = pacePerMs / this.rejectedPerMs;
@@ -42,7 +42,7 @@ export class HeldPace {
     this.rejectedPerMs = pacePerMs;
     const lost = unknownMs * pacePerMs;
     const isCostly = unknownMs > UNNECESSARY_PART * closedMs && lost > LEAST_LOST;
-    this.attempts = isSame && isCostly && perMs < HELD_PART * pacePerMs ? CLOSURES * lost : 0;
+    this.heldFor = isSame && isCostly && perMs < HELD_PART * pacePerMs ? CLOSURES * lost : 0;
   }
 
   /** The limit has changed by a factor. */
@@ -55,8 +55,8 @@ export class HeldPace {
    * @param verified attempts that were verified since the closure
    */
   most(verified: number): number {
-    if (this.attempts === 0) return Number.POSITIVE_INFINITY;
-    const grown = Math.max(0, verified / this.attempts - 1);
+    if (this.heldFor === 0) return Number.POSITIVE_INFINITY;
+    const grown = Math.max(0, verified / this.heldFor - 1);
     return HELD_PART * this.rejectedPerMs * 2 ** (DOUBLINGS * grown);
   }
 }
