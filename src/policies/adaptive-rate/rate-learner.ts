@@ -118,6 +118,7 @@ export class RateLearner extends AttemptPacer {
     else if (!isAtCap && isLater) this.close(now, endMs);
     if (retryAfterMs !== undefined && limit !== 'concurrency' && resetOf(verdict) === undefined) {
       this.closed.name(retryAfterMs, sending.at, now, isLater);
+      sending.namedUntil = this.closed.named.earliest;
     }
   }
 

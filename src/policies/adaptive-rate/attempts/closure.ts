@@ -27,6 +27,8 @@ export class Closure implements CountedOpen {
   /** When the last rejected attempt was sent. */
   lastAt: number;
   rejected = 0;
+  /** The earliest end of the wait that its rejections named; -Infinity if they named none. */
+  namedUntil = Number.NEGATIVE_INFINITY;
   /**
    * When the first attempt after the last rejected one was sent that got an answer; undefined if
    * none did.
@@ -93,7 +95,7 @@ export class Closure implements CountedOpen {
 
   /** @param since what was counted until this rejection */
   add(
-    { at, order, isForeign, isOfOtherKind, usedUpPerMs }: SentAttempt,
+    { at, order, isForeign, isOfOtherKind, usedUpPerMs, namedUntil }: SentAttempt,
     { accepted, idleMs, idles }: CountedOpen,
   ): void {
     if (order >= this.noticedAt) this.probes += 1;
@@ -101,6 +103,7 @@ export class Closure implements CountedOpen {
     if (!isOfOtherKind) this.isOfOtherKind = false;
     this.usedUpPerMs = Math.max(this.usedUpPerMs, usedUpPerMs);
     this.rejected += 1;
+    this.namedUntil = Math.max(this.namedUntil, namedUntil);
     this.lastAt = at;
     this.reopenedAt = undefined;
     this.lateMs = 0;

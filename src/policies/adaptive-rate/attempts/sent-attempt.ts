@@ -60,6 +60,8 @@ export class SentAttempt {
   isForeign = false;
   /** For a rejected attempt: whether it is foreign, and rejections by the limit are known. */
   isOfOtherKind = false;
+  /** For a rejected attempt: the earliest end of the named wait; -Infinity if none is named. */
+  namedUntil = Number.NEGATIVE_INFINITY;
   /** For a rejected attempt: the last reaction when its rejection was read. */
   reaction: Reaction = { order: 0 };
 

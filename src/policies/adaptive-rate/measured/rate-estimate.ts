@@ -200,8 +200,10 @@ export class RateEstimate {
     this.closure.add(sent, this.open);
   }
 
-  private reopened(closure: Closure, sent: SentAttempt, namedUntil: number): void {
+  private reopened(closure: Closure, sent: SentAttempt, lastNamedUntil: number): void {
     const { rate, open } = this;
+    // The next closure may have begun and named a later end.
+    const namedUntil = Math.min(closure.namedUntil, lastNamedUntil);
     this.closure = undefined;
     if (closure.isBySaved) this.burst.end();
     // A rejection may return late: an attempt accepted meanwhile shows that the provider was open.

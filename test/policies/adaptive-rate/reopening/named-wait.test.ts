@@ -201,6 +201,22 @@ describe('a wait that is named once', () => {
   });
 });
 
+describe('a wait that is named again when it is over', () => {
+  it('does not count as one of twice the time, which would show no window', () => {
+    const player = corePlayer();
+    const verdict = { kind: 'throttled', retryAfterMs: 50_000 } as const;
+    for (let round = 0; round < 2; round += 1) {
+      const charges = [player.sendLater(), ...player.sendAll(15)];
+      // Rejections come back before the answers.
+      player.now += 30;
+      for (const charge of charges.slice(12)) player.end(charge, { verdict });
+      player.now += 170;
+      for (const charge of charges.slice(0, 12)) player.end(charge);
+    }
+    expect(player.policy.snapshot(player.now).perSecond).toBeCloseTo(12 / 50, 1);
+  });
+});
+
 describe('a wait that is named while others are in flight', () => {
   it('is not cut by their silence, nor by answers that may be older: nothing goes earlier', () => {
     const other = fc.record({
