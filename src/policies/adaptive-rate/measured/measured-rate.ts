@@ -213,7 +213,9 @@ export class MeasuredRate {
       return;
     }
     const grew = pacePerMs > (GREW * (accepted + 1)) / openMs;
-    probing.cycled(accepted, grew, !this.isForAll && isOfWindow(cycle));
+    const ms = Math.max(1, cycle.ms - (to - from));
+    const isWindow = !this.isForAll && isOfWindow(cycle);
+    probing.cycled(isWindow, accepted, ms, grew ? pacePerMs : 0, this.perMs);
     const isFull = !grew && idleMs < IDLE_PART * (to - cycle.startedAt);
     marks.add({ accepted, from, to, isFull, pacePerMs });
   }

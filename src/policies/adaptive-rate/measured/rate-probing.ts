@@ -1,5 +1,6 @@
 import type { SentAttempt } from '../attempts/sent-attempt.ts';
 import { type EndedClosure, HeldPace } from './held-pace.ts';
+import { RepeatedOverrun } from './repeated-overrun.ts';
 import { SharedLimit, type SharedStop } from './shared-limit.ts';
 
 /** The share of the measured rate that is left unused until more is tried. */
@@ -19,13 +20,6 @@ const HASTENED = 20;
 const LEAD = 1.5;
 /** At each further closure, the shortest closure so far counts as longer by this factor. */
 const FORGETS = 2;
-/**
- * If a cycle accepts at most this multiple of what the cycle before accepted, the growth showed
- * nothing.
- */
-const SAME = 1.2;
-/** Growth that showed nothing becomes twice as slow, up to this factor. */
-const SLOWEST = 16;
 /**
  * The most attempts that a window is taken to admit: after an outage, a cycle may have many
  * windows.
@@ -64,16 +58,11 @@ export class RateProbing {
    * may hide that a pace is too high.
    */
   private closedMs = 0;
-  /**
-   * The factor by which the growth is slower than the evidence suggests, and the attempts accepted
-   * in the last cycle.
-   */
-  private slowness = 1;
-  private lastAccepted = 0;
   /** Attempts that a window admits; halved at each closure that is not that of a window. */
   private perWindow = 0;
   private readonly shared = new SharedLimit();
   private readonly held = new HeldPace();
+  private readonly overrun = new RepeatedOverrun();
 
   /** Sets the initial excess of the next tries. It grows the slower the more evidence there is. */
   plan(excess: number, evidence: number, hasChanged = false): void {
@@ -83,18 +72,14 @@ export class RateProbing {
   }
 
   /**
-   * A cycle ended with a closure. A window that counts requests for longer than a cycle is overrun
-   * anew in each cycle, and shows no rate: if that happens again, growth is slower.
-   * @param accepted attempts in the cycle
-   * @param grew whether the pace had grown far beyond what was accepted
+   * A cycle ended with a closure.
    * @param isWindow whether it was closed for long, as a window that is used up
+   * @param cycle as for `RepeatedOverrun.cycled`
    */
-  cycled(accepted: number, grew: boolean, isWindow: boolean): void {
-    const isSame = accepted <= SAME * this.lastAccepted;
-    if (!grew) this.slowness = Math.max(1, this.slowness / 2);
-    else this.slowness = isSame ? Math.min(SLOWEST, 2 * this.slowness) : 1;
+  cycled(isWindow: boolean, ...cycle: Parameters<RepeatedOverrun['cycled']>): void {
+    const [accepted] = cycle;
+    this.overrun.cycled(...cycle);
     this.perWindow = isWindow ? Math.min(MOST_PER_WINDOW, accepted) : this.perWindow / 2;
-    this.lastAccepted = accepted;
   }
 
   /**
@@ -135,6 +120,7 @@ export class RateProbing {
     this.verifiedPerMs *= factor;
     this.shared.scale(factor);
     this.held.scale(factor);
+    this.overrun.scale(factor);
   }
 
   /** The measured rate was raised, both per ms. The pace stays, or rises to the initial excess. */
@@ -153,7 +139,11 @@ export class RateProbing {
     const grownPerMs = perMs * (1 + this.presentExcess - MARGIN);
     const pacePerMs = this.shared.paceAfter(this.verified) ?? grownPerMs;
     // The measured rate itself is never held back.
-    const mostPerMs = Math.max(perMs, this.held.most(this.verified));
+    const { verified } = this;
+    const mostPerMs = Math.max(
+      perMs,
+      Math.min(this.held.most(verified), this.overrun.most(verified)),
+    );
     return Math.min(LEAD * this.verifiedPerMs, pacePerMs, mostPerMs);
   }
 
@@ -180,7 +170,9 @@ export class RateProbing {
     // compete for it, and most of them would lose.
     const perWindow = this.perWindow / 2 ** Math.min(MOST_DOUBLINGS, this.doublings);
     const planned = Math.max(this.doubling, isHidden ? HIDDEN_DOUBLING : 0);
-    const doubling = this.slowness * lead * Math.max(planned, this.unverified, perWindow);
+    const doubling = this.overrun.exceeds(pacePerMs)
+      ? Math.max(LEAST_DOUBLING, this.unverified)
+      : lead * Math.max(planned, this.unverified, perWindow);
     if (this.verified > this.unearned) this.doublings += 1 / doubling;
     if (!isKnown) return;
     // A higher pace is verified when its rejections would have returned.

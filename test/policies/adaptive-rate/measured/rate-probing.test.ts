@@ -90,29 +90,31 @@ describe('what is tried beyond the measured rate', () => {
     expect(accept(begun(), { count: 150 })).toBeGreaterThan(8);
   });
 
-  it('grows more slowly where that was too much again and again, and showed nothing new', () => {
-    const paceAfter = (...cycles: [grew: boolean, accepted: number][]) => {
-      const probing = begun();
-      for (const [grew, accepted] of cycles) probing.cycled(accepted, grew, false);
-      return accept(probing, { count: 32 });
-    };
-    const usual = paceAfter();
-    expect(paceAfter([true, 100])).toBe(usual);
-    // Twice, four times and at most sixteen times as slow: the excess doubles once in 128 attempts.
-    expect(paceAfter([true, 100], [true, 110])).toBeLessThan(1 + 0.7 * (usual - 1));
-    expect(paceAfter([true, 100], [true, 110], [true, 110])).toBeCloseTo(1.095, 2);
-    const slowest = paceAfter(...new Array<[boolean, number]>(20).fill([true, 100]));
-    expect(slowest).toBeCloseTo(0.995 + 0.05 * 2 ** (32 / 128), 2);
-    // Half as slow after each cycle in which it did not grow far, and not at all where more was
-    // accepted.
-    expect(paceAfter([true, 100], [true, 100], [false, 100])).toBe(usual);
-    expect(paceAfter([true, 100], [true, 100], [true, 130])).toBe(usual);
+  it('follows the mean rate where the same window is overrun again and again', () => {
+    const probing = begun();
+    const overrun = () => probing.cycled(false, 200, 200 / (2 * PER_MS), 8 * PER_MS, PER_MS);
+    overrun();
+    const usual = accept(probing, { count: 32 });
+    overrun();
+    // Below twice the rate, which is the mean, it doubles with eight attempts, then it stops there.
+    probing.plan(0.05, 100);
+    probing.start(PER_MS, 0, 0, 0, 0);
+    expect(accept(probing, { count: 8 })).toBeCloseTo(1.095, 2);
+    expect(accept(probing, { count: 100 })).toBeCloseTo(2.2, 9);
+    expect(usual).toBeGreaterThan(1.5);
+    // It is not the same window if it has more than that.
+    expect(accept(probing, { count: 100 })).toBeGreaterThan(2.5);
+    probing.plan(0.5, 8);
+    probing.start(PER_MS, 0, 0, 0, 0);
+    probing.scale(0.5);
+    expect(accept(probing, { count: 90 })).toBeCloseTo(1.1, 9);
   });
 
   it('doubles at most once in a window, twice in the next and so on', () => {
     const within = (count: number, ...windows: [accepted: number, isWindow: boolean][]) => {
       const probing = begun();
-      for (const [accepted, isWindow] of windows) probing.cycled(accepted, false, isWindow);
+      for (const [accepted, isWindow] of windows)
+        probing.cycled(isWindow, accepted, accepted / PER_MS, 0, PER_MS);
       return accept(probing, { count }) - 0.995;
     };
     const window = [200, true] as const;
