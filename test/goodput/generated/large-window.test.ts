@@ -3,7 +3,7 @@ import { generatedClients } from '../../../bench/goodput/generated/clients/index
 import { runGenerated } from '../../../bench/goodput/generated/run.ts';
 import { saturatedScenario } from './saturated-scenario.ts';
 
-// A sliding log opens as it was filled. Where each burst of it was taken for its rate: 72 to 89 %.
+// A sliding log opens as it was filled. Where each burst of it was taken for its rate: 72 to 91 %.
 it.each(['nothing', 'retry-exact'] as const)(
   'a sliding log of 2,000 in a minute, answers of 6 s (headers: %s)',
   async (headers) => {
