@@ -213,6 +213,7 @@ export class MeasuredRate {
       return;
     }
     const grew = pacePerMs > (GREW * (accepted + 1)) / openMs;
+    // From the last known end of the closure on, the provider may have been open unnoticed.
     const ms = Math.max(1, cycle.ms - (to - from));
     const isWindow = !this.isForAll && isOfWindow(cycle);
     probing.cycled(isWindow, accepted, ms, grew ? pacePerMs : 0, this.perMs);

@@ -1,4 +1,4 @@
-/** A closure is an overrun from this multiple of the mean rate on. */
+/** A closure that begins at this multiple of the mean rate, or a greater one, is an overrun. */
 const OVERRUN = 1.5;
 /** Between two overruns of one window, at least this part of its attempts is accepted. */
 const LEAST_PART = 0.25;
@@ -31,9 +31,10 @@ export class RepeatedOverrun {
 
   /**
    * A cycle has ended with a closure.
+   * @param accepted the attempts accepted in it
    * @param ms its duration, without the time in which the provider may have been open unnoticed
-   * @param pacePerMs the pace at which the closure began
-   * @param perMs the rate that was measured before
+   * @param pacePerMs the pace at which the closure began; 0 if hardly more than what was accepted
+   * @param perMs the rate that was measured before, per ms
    */
   cycled(accepted: number, ms: number, pacePerMs: number, perMs: number): void {
     if (pacePerMs === Number.POSITIVE_INFINITY) return;

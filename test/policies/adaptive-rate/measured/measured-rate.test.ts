@@ -54,6 +54,17 @@ describe('a measured rate', () => {
     expect(rate.evidence).toBe(4 * evidence + 4 * 200);
   });
 
+  it('of a window that is overrun repeatedly leaves out what it may have been open unnoticed', () => {
+    const { probing, cycle } = measuring();
+    const overrun = (from: number) => cycle(200, 1_000, 1_000, { pacePerMs: 0.8, from });
+    overrun(1_000);
+    cycle(5, 490, 10, { pacePerMs: 0.011 });
+    overrun(3_500);
+    probing.plan(10, 8);
+    // Accepted since the first overrun: 205 in the second that was open, and in 490 ms before it.
+    expect(probing.paceOf(PER_MS)).toBeCloseTo((1.1 * 205) / 1_490, 9);
+  });
+
   it('that is sure outlasts a closure that only an outage explains', () => {
     const { rate, cycle } = measuring();
     for (let n = 0; n < 10; n += 1) cycle(100, 990, 10);

@@ -113,8 +113,9 @@ describe('what is tried beyond the measured rate', () => {
   it('doubles at most once in a window, twice in the next and so on', () => {
     const within = (count: number, ...windows: [accepted: number, isWindow: boolean][]) => {
       const probing = begun();
-      for (const [accepted, isWindow] of windows)
+      for (const [accepted, isWindow] of windows) {
         probing.cycled(isWindow, accepted, accepted / PER_MS, 0, PER_MS);
+      }
       return accept(probing, { count }) - 0.995;
     };
     const window = [200, true] as const;
