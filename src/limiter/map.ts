@@ -127,17 +127,21 @@ function collect<R>(results: Observable<R>, signal: AbortSignal | undefined): Pr
       return;
     }
     const all: R[] = [];
-    const subscription = results.subscribe({
+    const ended = signal === undefined ? results : untilAborted(results, signal);
+    ended.subscribe({
       next: (result) => all.push(result),
       error: reject,
       complete: () => resolve(all),
     });
-    if (signal === undefined || subscription.closed) return;
-    const abort = () => {
-      subscription.unsubscribe();
-      reject(signal.reason);
-    };
+  });
+}
+
+/** Listens first: the source or a task may abort while the first values are sent. */
+function untilAborted<R>(results: Observable<R>, signal: AbortSignal): Observable<R> {
+  return new Observable((out) => {
+    const abort = () => out.error(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
-    subscription.add(() => signal.removeEventListener('abort', abort));
+    out.add(() => signal.removeEventListener('abort', abort));
+    results.subscribe(out);
   });
 }

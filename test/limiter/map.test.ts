@@ -56,6 +56,32 @@ describe('limiter.map', () => {
     expect(late.state).toBe('failed');
   });
 
+  it.each(['task', 'source'])('ends with an abort by the first call of its %s', async (who) => {
+    const { clock, limiter } = rig({ concurrency: 2 });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const abortIf = (isIt: boolean) => isIt && controller.abort(new Error('enough'));
+    const { seen, numbers } = counted(Number.POSITIVE_INFINITY);
+    function* source() {
+      for (const n of numbers) {
+        abortIf(who === 'source' && n === 2);
+        yield n;
+      }
+    }
+    const sent: number[] = [];
+    const task = (n: number) => {
+      sent.push(n);
+      abortIf(who === 'task' && n === 1);
+      return new Promise<number>(() => {});
+    };
+    const mapped = fate(limiter.map(source(), task, { signal }));
+    await clock.advanceAsync(0);
+    expect(mapped.error).toMatchObject({ message: 'enough' });
+    expect(sent).toEqual([1]);
+    expect(seen.read).toBeLessThanOrEqual(2);
+    expectIdle(limiter);
+  });
+
   it('reads async iterables, and waits its turn among others', async () => {
     const { clock, limiter } = rig({ concurrency: 1 });
     async function* source() {
