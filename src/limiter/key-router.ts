@@ -70,7 +70,10 @@ export class KeyRouter<T, R, L extends object> extends ResultSubscriber<T, R> {
     const slot = this.reserve();
     const outcome = { status: 'failed', error, request, stats: UNSENT } as const;
     this.emit({ slot, carry: undefined }, outcome);
-    if (slot !== undefined) this.order?.close(slot);
+    if (slot === undefined) return;
+    this.order?.close(slot);
+    // The source may have completed while its outcome was emitted.
+    this.completeIfDone();
   }
 
   private requestsOf(limiter: L): KeyedRequests<T> {

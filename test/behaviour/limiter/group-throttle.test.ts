@@ -169,6 +169,27 @@ describe('group.throttle', () => {
     expectAllIdle(group);
   });
 
+  it.each([false, true])(
+    'completes in the outcome of a keyless request, ordered: %s',
+    (ordered) => {
+      const group = createLimiterGroup((): string => {
+        throw new Error('no key');
+      });
+      const source = new Subject<number>();
+      const ends: string[] = [];
+      const send = group.throttle(async (n) => n, { outcomes: true, ordered });
+      source.pipe(send).subscribe({
+        next: ({ status }) => {
+          ends.push(status);
+          source.complete();
+        },
+        complete: () => ends.push('complete'),
+      });
+      source.next(1);
+      expect(ends).toEqual(['failed', 'complete']);
+    },
+  );
+
   it('releases its source when that is complete', () => {
     const { group, task } = groupRig({ each: { concurrency: 1 } });
     let torn = 0;
