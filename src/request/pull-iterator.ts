@@ -40,6 +40,8 @@ export class PullIterator<T> {
   private readonly around = activeContext();
   /** `reading`: a value was requested and has not arrived. `closed`: no more are requested. */
   private state: 'idle' | 'reading' | 'closed' = 'idle';
+  /** Whether the source runs now: a generator that runs cannot be closed. */
+  private isCalling = false;
 
   /**
    * @param out ignores what comes after `close`, as the stopped read may still bring a value
@@ -61,12 +63,16 @@ export class PullIterator<T> {
     while (this.state === 'idle' && this.wantsMore()) {
       this.state = 'reading';
       let answer: ReturnType<Reader<T>['next']>;
+      this.isCalling = true;
       try {
         answer = this.reader.next();
       } catch (error) {
         this.fail(error);
         return;
+      } finally {
+        this.isCalling = false;
       }
+      this.closeAfter(answer);
       if (isPromiseLike(answer)) {
         answer.then(
           (result) => {
@@ -83,6 +89,17 @@ export class PullIterator<T> {
   close(): void {
     if (this.state === 'closed') return;
     this.state = 'closed';
+    if (!this.isCalling) this.end();
+  }
+
+  /** Closes the source if `close` was called while it ran. */
+  private closeAfter(answer: ReturnType<Reader<T>['next']>): void {
+    if (this.state !== 'closed') return;
+    const hasEnded = !isPromiseLike(answer) && answer?.done === true;
+    if (!hasEnded) this.end();
+  }
+
+  private end(): void {
     // No subscriber is left that could get an error.
     try {
       Promise.resolve(this.reader.return?.()).catch(() => {});

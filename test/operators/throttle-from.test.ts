@@ -1,4 +1,4 @@
-import { lastValueFrom, of, take, throwError, toArray } from 'rxjs';
+import { lastValueFrom, of, Subject, take, takeUntil, throwError, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { createLimiter, throttleFrom } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/index.ts';
@@ -180,6 +180,25 @@ describe('throttleFrom', () => {
     const failed = lastValueFrom(throttleFrom(failing, () => Promise.reject(boom)));
     await expect(failed).rejects.toBe(boom);
     expect(failing.returned).toBe(1);
+  });
+
+  it('closes a generator that unsubscribes it', () => {
+    const stop = new Subject<void>();
+    const seen: string[] = [];
+    function* source() {
+      try {
+        yield 1;
+        stop.next();
+        yield 2;
+        yield 3;
+      } finally {
+        seen.push('closed');
+      }
+    }
+    throttleFrom(source(), (value) => of(`${value}`))
+      .pipe(takeUntil(stop))
+      .subscribe((value) => seen.push(value));
+    expect(seen).toEqual(['1', 'closed']);
   });
 
   it('does not read on when it is unsubscribed inside next', () => {
