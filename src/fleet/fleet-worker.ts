@@ -80,10 +80,15 @@ export class FleetWorker {
     if (waitMs === 0) return 0;
     this.head = request;
     if (waitMs !== Number.POSITIVE_INFINITY) return waitMs;
-    this.ask(now);
+    const hasCalled = this.ask(now);
     // A store within the process has already replied.
     const restMs = this.account.waitMs(request, now);
     this.isServed = restMs === 0;
+    // Its reply came before the request was in the queue, so nobody asks again for it.
+    if (hasCalled && !this.caller.isBusy && restMs === Number.POSITIVE_INFINITY) {
+      this.head = request;
+      this.schedule.askAgain(request, now, now);
+    }
     return restMs;
   }
 
@@ -159,11 +164,16 @@ export class FleetWorker {
     return fleetSnapshot({ worker, caller, last, holdings, lostLeases, isWaiting });
   }
 
-  /** Asks the store for more: at once, or after the shortest gap since the last call. */
-  private ask(now: number): void {
+  /**
+   * Asks the store for more: at once, or after the shortest gap since the last call.
+   * @returns whether it was called at once
+   */
+  private ask(now: number): boolean {
     this.schedule.hasChanged = true;
-    if (this.caller.isBusy || this.isClosed) return;
-    if (this.schedule.ask(this.head, now)) this.exchange(true);
+    if (this.caller.isBusy || this.isClosed) return false;
+    if (!this.schedule.ask(this.head, now)) return false;
+    this.exchange(true);
+    return true;
   }
 
   private setTimer(now: number): void {

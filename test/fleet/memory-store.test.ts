@@ -2,6 +2,7 @@ import { queryObjects } from 'node:v8';
 import { expect, it } from 'vitest';
 import { memoryStore } from '../../src/fleet/memory-store.ts';
 import { FleetModel } from '../../src/fleet/model/fleet-model.ts';
+import { createLimiter } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { keepWarnings } from '../support/warnings.ts';
 import { Worker } from './rig.ts';
@@ -24,4 +25,24 @@ it('shows the workers of a key that was called', () => {
   const store = memoryStore({ clock });
   new Worker(store, clock, { concurrency: 2 }).send(1, 100);
   expect(store.workers?.()).toMatchObject([{ slots: expect.any(Number), active: 1 }]);
+});
+
+it('sends a retry whose slot has gone to another limiter', async () => {
+  const clock = new ManualClock();
+  const shared = memoryStore({ clock });
+  const options = { clock, shared, concurrency: 1, random: () => 0 };
+  const [one, other] = [createLimiter(options), createLimiter(options)];
+  const sent: string[] = [];
+  // Both are known to the store.
+  for (const limiter of [other, one, other, one]) {
+    void limiter.run(() => sent.push('first'));
+    await clock.advanceAsync(1_000);
+  }
+  void one.run(async () => {
+    sent.push('one');
+    if (!sent.includes('other')) throw Object.assign(new Error('failed'), { status: 500 });
+  });
+  void other.run(() => sent.push('other'));
+  await clock.advanceAsync(60_000);
+  expect(sent.slice(4)).toEqual(['one', 'other', 'one']);
 });
