@@ -10,8 +10,12 @@ import type { Reservation } from '../policies/rate-limit/reservation.ts';
 import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
 import { type ChargedRequest, FleetCosts } from './fleet-costs.ts';
 import type { FleetWorker } from './fleet-worker.ts';
-import { PACED, type ReportedAttempt, WAITED } from './learning/attempt-reports.ts';
-import type { FleetLearning } from './learning/fleet-learning.ts';
+import {
+  type AttemptReports,
+  PACED,
+  type ReportedAttempt,
+  WAITED,
+} from './learning/attempt-reports.ts';
 import type { SharedConfig, Shortage } from './protocol.ts';
 
 /** The gate that a wait is counted under, by the reason of the store. */
@@ -44,19 +48,25 @@ interface Charge {
 export class FleetPolicy implements Policy<Charge> {
   binding: GateKind = 'shared';
   bindingLimit: string | undefined = undefined;
-  /** Undefined: the rate does not adapt. */
-  learning: FleetLearning | undefined = undefined;
+  /** Whether the rate adapts: then attempts are reported. */
+  isLearning = false;
   /** Whether the head of the queue has waited for more than the reply of the store. */
   private hasWaited = false;
   private readonly find: () => FleetWorker | undefined;
   private found: FleetWorker | undefined = undefined;
   private readonly own: RateLimitPolicy | undefined;
   private readonly costs: FleetCosts;
+  private readonly reports: AttemptReports;
 
   /** @param find returns the worker, which exists before the first request */
-  constructor(find: () => FleetWorker | undefined, own: RateLimitPolicy | undefined) {
+  constructor(
+    find: () => FleetWorker | undefined,
+    own: RateLimitPolicy | undefined,
+    reports: AttemptReports,
+  ) {
     this.find = find;
     this.own = own;
+    this.reports = reports;
     this.costs = new FleetCosts(own);
   }
 
@@ -66,7 +76,7 @@ export class FleetPolicy implements Policy<Charge> {
   }
 
   get readsUsage(): boolean {
-    return this.own?.readsUsage === true || this.learning !== undefined;
+    return this.own?.readsUsage === true || this.isLearning;
   }
 
   wait(request: RequestCost, now: number): number {
@@ -97,7 +107,7 @@ export class FleetPolicy implements Policy<Charge> {
     const { worker } = this;
     const hasWaited = this.hasWaited || worker.isHeldBack;
     const flags = hasWaited ? (worker.account.isPaced ? PACED | WAITED : WAITED) : 0;
-    const attempt = this.learning?.reports.sent(flags, request.tokens, now);
+    const attempt = this.isLearning ? this.reports.sent(flags, request.tokens, now) : undefined;
     this.hasWaited = false;
     worker.take(cost, now);
     this.costs.forget();
@@ -126,7 +136,7 @@ export class FleetPolicy implements Policy<Charge> {
     this.worker.giveBack(request, due, now);
     if (own !== 0) this.own?.giveBack(own, completed, time);
     if (attempt === undefined) return;
-    const isRejected = this.learning?.reports.ended(attempt, completed, now) === true;
+    const isRejected = this.reports.ended(attempt, completed, now);
     if (isRejected) this.worker.rejected(now, completed.verdict?.retryAfterMs);
   }
 

@@ -7,10 +7,17 @@ import type { Policy } from '../policies/policy.ts';
 import type { LimitChanges } from '../policies/rate-limit/limit-changes.ts';
 import { checkRateLimits, type RateLimit } from '../policies/rate-limit/rate-limit.ts';
 import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
-import { type FleetHooks, type FleetNews, type FleetSnapshot, NO_LESSON } from './fleet-hooks.ts';
+import {
+  type FleetHooks,
+  type FleetNews,
+  type FleetSnapshot,
+  type Lesson,
+  NO_LESSON,
+} from './fleet-hooks.ts';
 import { FleetPolicy } from './fleet-policy.ts';
 import { FleetReports, type StoreWarnings, warningsOf } from './fleet-reports.ts';
 import { FleetWorker, RESERVED_MS } from './fleet-worker.ts';
+import { AttemptReports } from './learning/attempt-reports.ts';
 import { FleetLearning } from './learning/fleet-learning.ts';
 import { PlanNews } from './learning/plan-news.ts';
 import type { GrantReply, SharedConfig, WorkerShare } from './protocol.ts';
@@ -60,6 +67,7 @@ class Fleet implements RemoteLimits, FleetHooks {
   private unwatch: () => void = () => {};
   /** Undefined: the rate does not adapt. */
   private learning: FleetLearning | undefined = undefined;
+  private readonly attempts = new AttemptReports();
   private planNews = new PlanNews();
 
   /** @param warnings shared by all workers of this process that use the same store */
@@ -85,19 +93,19 @@ class Fleet implements RemoteLimits, FleetHooks {
   /** If the rate adapts, it is learned from the observations of all workers. */
   adapts(adaptive: Policies['adaptive']): void {
     if (adaptive instanceof AdaptiveRatePolicy) {
-      const learning = new FleetLearning(adaptive);
+      const learning = new FleetLearning(adaptive, this.attempts);
       this.learning = learning;
       adaptive.follow((now) => learning.snapshot(now));
     } else this.learning = undefined;
-    if (this.policy !== undefined) this.policy.learning = this.learning;
+    if (this.policy !== undefined) this.policy.isLearning = this.learning !== undefined;
   }
 
   /** @throws TypeError for limits that cannot be shared */
   policyOf(own: RateLimitPolicy | undefined): Policy {
     if (this.policy !== undefined && this.own === own) return this.policy;
     this.own = own;
-    this.policy = new FleetPolicy(() => this.worker, own);
-    this.policy.learning = this.learning;
+    this.policy = new FleetPolicy(() => this.worker, own, this.attempts);
+    this.policy.isLearning = this.learning !== undefined;
     return this.policy;
   }
 
@@ -166,7 +174,12 @@ class Fleet implements RemoteLimits, FleetHooks {
     this.closedTold = Math.max(this.closedTold, until);
     this.throttledTold = Math.max(this.throttledTold, throttledUntil);
     this.brokenTold = Math.max(this.brokenTold, brokenUntil);
-    return { closed, throttled, broken, lesson: this.learning?.lesson(now) ?? NO_LESSON };
+    return { closed, throttled, broken, lesson: this.lesson(now) };
+  }
+
+  /** If the rate adapts no longer, others still learn how the attempts in flight end. */
+  private lesson(now: number): Lesson {
+    return this.learning?.lesson(now) ?? { ...NO_LESSON, ...this.attempts.take(now) };
   }
 
   beatMs(now: number): number {

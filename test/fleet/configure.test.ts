@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { memoryStore } from '../../src/fleet/memory-store.ts';
 import type { ExchangeReply, ExchangeRequest } from '../../src/fleet/protocol.ts';
 import type { SharedStore } from '../../src/fleet/shared-store.ts';
+import { createLimiter } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { Worker } from './rig.ts';
 
@@ -77,4 +78,32 @@ it('limits that are changed while the store is away hold for the share of a work
   worker.way = 'open';
   await clock.advanceAsync(10_000);
   expect(worker.sends.length - before).toBeGreaterThan(1_700);
+});
+
+it.each([
+  { adaptive: { strategy: 'rate', initialLimit: 2 } },
+  { adaptive: 'latency' },
+  { adaptive: false },
+] as const)('attempts in flight end for all after a change to %j', async (change) => {
+  const clock = new ManualClock();
+  const shared = memoryStore({ clock });
+  const adaptive = { strategy: 'rate', initialLimit: 1 } as const;
+  const options = { clock, shared, concurrency: 4, adaptive };
+  const [leader, changed] = [createLimiter(options), createLimiter(options)];
+  const takes = (ms: number) => () =>
+    new Promise((resolve) => clock.setTimer(() => resolve(undefined), ms));
+  const done: string[] = [];
+  const send = (limiter: typeof leader, name: string, ms: number) => {
+    void limiter.run(takes(ms)).then(() => done.push(name));
+  };
+  // A failed attempt teaches nothing: the next one must be answered before another is sent.
+  void leader.run(() => Promise.reject(new Error('no answer'))).catch(() => {});
+  await clock.advanceAsync(1_000);
+  send(changed, 'in flight', 2_000);
+  await clock.advanceAsync(1_000);
+  changed.configure(change);
+  for (let index = 0; index < 3; index += 1) send(changed, 'changed', 100);
+  send(leader, 'later', 100);
+  await clock.advanceAsync(60_000);
+  expect(done.sort()).toEqual(['changed', 'changed', 'changed', 'in flight', 'later']);
 });

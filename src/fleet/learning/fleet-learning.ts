@@ -2,7 +2,7 @@ import type { RateSnapshot } from '../../policies/adaptive-rate/rate-snapshot.ts
 import type { AdaptiveRatePolicy } from '../../policies/adaptive-rate-policy.ts';
 import type { Lesson } from '../fleet-hooks.ts';
 import type { GrantReply, Plan } from '../protocol.ts';
-import { AttemptReports } from './attempt-reports.ts';
+import type { AttemptReports } from './attempt-reports.ts';
 import { FleetLearner } from './fleet-learner.ts';
 import { FleetRateLearner } from './fleet-rate-learner.ts';
 import { snapshotOfPlan } from './plan.ts';
@@ -17,7 +17,7 @@ const BEAT_MS = 50;
  * runs the learning controller on the reports of all workers.
  */
 export class FleetLearning {
-  readonly reports: AttemptReports;
+  private readonly reports: AttemptReports;
   private readonly policy: AdaptiveRatePolicy;
   private leader: FleetLearner | undefined = undefined;
   /** The term in which this worker leads; 0: it does not. */
@@ -29,9 +29,9 @@ export class FleetLearning {
   private storeAt = 0;
   private heardAt = 0;
 
-  constructor(policy: AdaptiveRatePolicy) {
+  constructor(policy: AdaptiveRatePolicy, reports: AttemptReports) {
     this.policy = policy;
-    this.reports = new AttemptReports();
+    this.reports = reports;
   }
 
   /** Requests in flight until there is a plan. */
