@@ -206,17 +206,19 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     const hasRoom = !this.#hasWaited && !this.#isFull;
     this.#hasWaited = false;
     if (this.#learned !== undefined) return this.#learned.take(request, now, hasRoom);
-    // Each answer makes room for two.
-    return this.#first.add(now, hasRoom && this.#inFlight < this.#limit - 1);
+    // While the limit grows, each answer makes room for two.
+    const isRoomOfAnswer = this.#isOpening && this.#inFlight >= this.#limit - 1;
+    return this.#first.add(now, hasRoom && !isRoomOfAnswer);
   }
 
   /**
    * An attempt of the slow start has ended. The clock is read only while the number in flight
-   * grows.
+   * grows, or if each attempt leaves no room.
    */
   #endFirst(charge: RateCharge, makesRoom: boolean, time: Time): void {
     if (typeof charge !== 'number') return;
     this.#first.ended(charge, this.#inFlight === 0);
+    if (this.#maxLimit === 1) this.#first.rests(time.now());
     if (!this.#isOpening || !makesRoom) return;
     if (this.#first.answered(charge, time.now())) this.#setLimit(this.#limit + 1);
   }

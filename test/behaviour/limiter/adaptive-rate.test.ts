@@ -40,6 +40,21 @@ describe('by default', () => {
     expect(sentAt.length).toBe(20);
   });
 
+  it.each([1, 2, 3])(
+    'time without requests does not count, if %i may be in flight',
+    async (concurrency) => {
+      const { clock, limiter } = rig({ concurrency });
+      const answer = () => new Promise<void>((done) => clock.setTimer(done, 100));
+      for (let n = 0; n < 10; n += 1) fate(limiter.run(answer));
+      await clock.advanceAsync(3_600_000);
+      await failing(limiter, 1, throttled());
+      let sent = 0;
+      for (let n = 0; n < 10; n += 1) fate(limiter.run(() => (sent += 1)));
+      await clock.advanceAsync(60_000);
+      expect(sent).toBe(10);
+    },
+  );
+
   it('a single request is retried with growing gaps after 429s that name no wait', async () => {
     const { clock, limiter } = rig();
     const sentAt: number[] = [];

@@ -1,5 +1,10 @@
 import { PRESUMED_MS } from './send-history.ts';
 
+/**
+ * If nothing was in flight for longer than this, there was no demand. A shorter time may be that
+ * between an answer and the attempt that waited for it.
+ */
+const REST_MS = 1_000;
 /** How many of the last attempts are remembered. */
 const KEPT_TIMES = 1_024;
 /** The initial capacity, enough for a key that is used little. */
@@ -36,6 +41,8 @@ export class FirstAttempts {
   /** The time without demand, and the number of attempts sent before the last such time. */
   #idleMs = 0;
   #beforeIdle = 0;
+  /** Since when nothing is in flight, where that is the only sign of no demand. */
+  #restsSince = Number.POSITIVE_INFINITY;
   /** All attempts of a lower order have ended, or are presumed to be accepted. */
   #presumed = 0;
   #answeredAt = Number.NEGATIVE_INFINITY;
@@ -47,11 +54,10 @@ export class FirstAttempts {
    */
   add(now: number, isUnasked: boolean): number {
     if (this.#sent === 0) this.#firstAt = now;
-    else if (isUnasked && now > this.#lastAt) {
-      this.#idleMs += now - this.#lastAt;
-      this.#beforeIdle = this.#sent;
-    }
+    else if (isUnasked && now > this.#lastAt) this.#idle(now - this.#lastAt);
+    else if (now > this.#restsSince + REST_MS) this.#idle(now - this.#restsSince);
     this.#lastAt = now;
+    this.#restsSince = Number.POSITIVE_INFINITY;
     const place = this.#sent - this.#since;
     if (place === this.#times.length && place < KEPT_TIMES) this.#grow();
     this.#times[place % KEPT_TIMES] = now;
@@ -73,6 +79,14 @@ export class FirstAttempts {
     } else if (this.#sent - number < KEPT_TIMES) {
       this.#times[(number - 1 - this.#since) % KEPT_TIMES] = Number.NaN;
     }
+  }
+
+  /**
+   * Nothing is in flight. Called where one attempt fills the whole limit, so that none shows by the
+   * room it leaves that there was no demand before it.
+   */
+  rests(now: number): void {
+    this.#restsSince = now;
   }
 
   /** An attempt was answered well. @returns false if it was presumed to be accepted already */
@@ -132,6 +146,11 @@ export class FirstAttempts {
 
   #timeOf(order: number): number {
     return this.#times[(order - this.#since) % KEPT_TIMES] ?? Number.NaN;
+  }
+
+  #idle(idleMs: number): void {
+    this.#idleMs += idleMs;
+    this.#beforeIdle = this.#sent;
   }
 
   #grow(): void {
