@@ -53,6 +53,8 @@ export class KeyRouter<T, R, L extends object> extends ResultSubscriber<T, R> {
       this.failUnsent(isSized(input) ? input.value : input, failure);
       return;
     }
+    // Functions of the user may have unsubscribed: nothing would take the request out of the queue.
+    if (this.gone) return;
     const slot = this.reserve();
     if (slot !== undefined) this.slots.set(index, slot);
     if (keyed.pending === 0) this.active.add(keyed);

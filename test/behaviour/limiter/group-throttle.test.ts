@@ -190,6 +190,31 @@ describe('group.throttle', () => {
     },
   );
 
+  it.each(['keyOf', 'each'])('sends nothing of a stream that %s unsubscribes', (where) => {
+    let unsubscribe = () => {};
+    const called = (name: string) => {
+      if (name === where) unsubscribe();
+    };
+    const keyOf = (key: string) => {
+      called('keyOf');
+      return key;
+    };
+    const each = () => {
+      called('each');
+      return {};
+    };
+    const group = createLimiterGroup(keyOf, { each, shared: { concurrency: 1 } });
+    const lease = group.tryAcquire('b');
+    const source = new Subject<string>();
+    const subscription = source.pipe(group.throttle(async (key) => key)).subscribe();
+    unsubscribe = () => subscription.unsubscribe();
+    source.next('a');
+    expect(subscription.closed).toBe(true);
+    expect(group.snapshot().keys.a?.waiting ?? 0).toBe(0);
+    lease?.release();
+    expectAllIdle(group);
+  });
+
   it('releases its source when that is complete', () => {
     const { group, task } = groupRig({ each: { concurrency: 1 } });
     let torn = 0;
