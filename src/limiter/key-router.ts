@@ -45,6 +45,8 @@ export class KeyRouter<T, R, L extends object> extends ResultSubscriber<T, R> {
   protected override _next(input: T | Sized<T>): void {
     const index = this.arrivals;
     this.arrivals += 1;
+    // Counted first: functions of the user may complete the source before the key is known.
+    this.pending += 1;
     let keyed: KeyedRequests<T>;
     try {
       keyed = this.requestsOf(this.limiterOf(input));
@@ -53,13 +55,12 @@ export class KeyRouter<T, R, L extends object> extends ResultSubscriber<T, R> {
       this.failUnsent(isSized(input) ? input.value : input, failure);
       return;
     }
-    // Functions of the user may have unsubscribed: nothing would take the request out of the queue.
+    // They may also have unsubscribed: then nothing would take the request out of the queue.
     if (this.gone) return;
     const slot = this.reserve();
     if (slot !== undefined) this.slots.set(index, slot);
     if (keyed.pending === 0) this.active.add(keyed);
     keyed.pending += 1;
-    this.pending += 1;
     keyed.requests.bring(input, index);
   }
 
@@ -72,9 +73,9 @@ export class KeyRouter<T, R, L extends object> extends ResultSubscriber<T, R> {
     const slot = this.reserve();
     const outcome = { status: 'failed', error, request, stats: UNSENT } as const;
     this.emit({ slot, carry: undefined }, outcome);
-    if (slot === undefined) return;
-    this.order?.close(slot);
-    // The source may have completed while its outcome was emitted.
+    if (slot !== undefined) this.order?.close(slot);
+    this.pending -= 1;
+    // The source may have completed meanwhile.
     this.completeIfDone();
   }
 

@@ -215,6 +215,28 @@ describe('group.throttle', () => {
     expectAllIdle(group);
   });
 
+  it.each([true, false])(
+    'sends the request in whose `keyOf` the source completes, ordered: %s',
+    (ordered) => {
+      for (const [key, status] of [
+        ['a', 'ok'],
+        ['none', 'failed'],
+      ] as const) {
+        const source = new Subject<string>();
+        const group = createLimiterGroup((name: string) => {
+          source.complete();
+          if (name === 'none') throw new Error('no key');
+          return name;
+        });
+        const send = group.throttle((name) => of(name), { outcomes: true, ordered });
+        const seen = watch(source.pipe(send));
+        source.next(key);
+        expect(seen.values).toMatchObject([{ request: key, status }]);
+        expect(seen.state).toBe('complete');
+      }
+    },
+  );
+
   it('releases its source when that is complete', () => {
     const { group, task } = groupRig({ each: { concurrency: 1 } });
     let torn = 0;
