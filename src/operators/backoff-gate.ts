@@ -43,6 +43,6 @@ export function backoffGate<T>(
       const observed = common.withTelemetry();
       watchOperator(out, observed);
       const factory = new TicketFactory<T>(observed);
-      source.subscribe(new GateSubscriber(out, feedback.gate, factory, options));
+      source.subscribe(new GateSubscriber(out, feedback.gate, factory, options, true));
     });
 }

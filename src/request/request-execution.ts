@@ -289,9 +289,7 @@ export class RequestExecution<T, R>
 
   /** The gates that every attempt of this request passes. */
   private get gates(): readonly Gate[] {
-    const { gates } = this.dispatch;
-    const more = attemptGatesOf(this.ticket);
-    return more === undefined ? gates : [...gates, ...more];
+    return attemptGatesOf(this.ticket, this.dispatch.gates);
   }
 
   /** Goes on to another state, and reports the end of the attempt if one runs. */

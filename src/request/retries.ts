@@ -181,7 +181,7 @@ export class RetryWait implements AdmissionCallback {
   }
 }
 
-/** By ticket, the gates of operators that limit attempts, not requests. */
+/** By ticket, the gates of operators that limit attempts, not requests, in the order of passing. */
 const passed = new WeakMap<Ticket, readonly Gate[]>();
 
 /** Makes each further attempt of the request pass this gate again. */
@@ -189,6 +189,14 @@ export function passesAgain(ticket: Ticket, gate: Gate): void {
   passed.set(ticket, [...(passed.get(ticket) ?? []), gate]);
 }
 
-export function attemptGatesOf(ticket: Ticket): readonly Gate[] | undefined {
-  return passed.get(ticket);
+/**
+ * The gates that every attempt of a request passes, in the order in which its first attempt passed
+ * them: in another order, two requests could each hold the probe that the other one waits for.
+ * @param own the gates of its sender. A backoff gate that is not one of them is not passed again
+ */
+export function attemptGatesOf(ticket: Ticket, own: readonly Gate[]): readonly Gate[] {
+  const before = passed.get(ticket);
+  if (before === undefined) return own;
+  const again = before.filter((gate) => gate.kind !== 'backoff' || own.includes(gate));
+  return [...own.filter((gate) => !again.includes(gate)), ...again];
 }

@@ -1,6 +1,12 @@
 import { of, range, Subject } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
-import { circuitBreaker, dispatch, rateLimit } from '../../src/index.ts';
+import {
+  backoffGate,
+  circuitBreaker,
+  dispatch,
+  FeedbackSubject,
+  rateLimit,
+} from '../../src/index.ts';
 import type { PolicyEvent } from '../../src/model/policy-events.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { ApiError, failingWith, watch } from '../request/harness.ts';
@@ -180,4 +186,31 @@ describe('circuitBreaker', () => {
     ];
     for (const [options, message] of wrong) expect(() => circuitBreaker(options)).toThrow(message);
   });
+
+  it.each(['before', 'after'])(
+    'sends all, with its probe and that of a backoff at once, %s the backoff gate',
+    async (where) => {
+      const clock = new ManualClock();
+      const feedback = new FeedbackSubject({ clock, backoffMs: 1_000 });
+      const gates = [
+        circuitBreaker<number>({ clock, feedback, consecutiveFailures: 1, openMs: 500 }),
+        backoffGate<number>({ feedback }),
+      ] as const;
+      const [first, second] = where === 'before' ? gates : [gates[1], gates[0]];
+      const errors = [new ApiError(429), new ApiError(500)];
+      const { calls, project } = failingWith(errors, () => clock.now());
+      const source = new Subject<number>();
+      const send = dispatch(project, { clock, feedback });
+      const seen = watch(source.pipe(first, second, send));
+      source.next(0);
+      source.next(1);
+      await clock.advanceAsync(100);
+      source.next(2);
+      source.complete();
+      await clock.advanceAsync(60_000);
+      expect(seen).toMatchObject({ values: ['done', 'done', 'done'], state: 'complete' });
+      expect(calls).toHaveLength(5);
+      expect(clock.pendingTimers).toBe(0);
+    },
+  );
 });
