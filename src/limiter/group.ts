@@ -83,8 +83,10 @@ export class LimiterGroup<T> {
   constructor(keyOf: (value: T) => string, options: LimiterGroupOptions) {
     const { clock, instrumentation } = resolveCommonOptions(options).withTelemetry();
     const { shared, store, idleMs, maxKeys, random = Math.random } = options;
-    const open = (key: string, before: CountedBefore | undefined) => this.#admit(key, before);
-    this.#table = new KeyTable({ clock, idleMs, maxKeys, open });
+    const open = (key: string, before: CountedBefore | undefined) =>
+      this.#limiters.open(key, before, this.#shared);
+    const opened = (key: string, limiter: Limiter) => this.#admit(key, limiter);
+    this.#table = new KeyTable({ clock, idleMs, maxKeys, open, opened });
     this.#events = new GroupEvents(() => this.#table.awake);
     this.events$ = this.#events.events$;
     this.#keyOf = keyOf;
@@ -323,13 +325,11 @@ export class LimiterGroup<T> {
     }
   }
 
-  /** Makes the limiter of a key, and gives it the state of the group. */
-  #admit(key: string, before: CountedBefore | undefined): Limiter {
-    const limiter = this.#limiters.open(key, before, this.#shared);
+  /** Gives the limiter of a key that was just made the state of the group. */
+  #admit(key: string, limiter: Limiter): void {
+    this.#events.add(key, limiter);
     if (this.#pause !== undefined) limiter.pause(this.#pause.reason);
     if (this.#isClosed) limiter.close();
-    this.#events.add(key, limiter);
-    return limiter;
   }
 }
 

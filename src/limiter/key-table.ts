@@ -50,6 +50,8 @@ export interface KeyTableOptions {
   readonly maxKeys: number | undefined;
   /** Makes the limiter of a key. */
   readonly open: (key: string, before: CountedBefore | undefined) => Limiter;
+  /** Called when it is in the table: listeners may use its key at once. */
+  readonly opened: (key: string, limiter: Limiter) => void;
 }
 
 /**
@@ -60,6 +62,7 @@ export interface KeyTableOptions {
  */
 export class KeyTable {
   readonly #open: KeyTableOptions['open'];
+  readonly #opened: KeyTableOptions['opened'];
   readonly #clock: Clock;
   readonly #idleMs: number;
   readonly #maxKeys: number;
@@ -75,11 +78,12 @@ export class KeyTable {
   readonly #resting = new RestingStates();
 
   /** @throws RangeError or TypeError that names a wrong option */
-  constructor({ clock, idleMs, maxKeys, open }: KeyTableOptions) {
+  constructor({ clock, idleMs, maxKeys, open, opened }: KeyTableOptions) {
     this.#idleMs = checkNumber('idleMs', idleMs ?? DEFAULT_IDLE_MS, 1);
     this.#maxKeys = checkInteger('maxKeys', maxKeys ?? DEFAULT_MAX_KEYS, 1);
     this.#clock = clock;
     this.#open = open;
+    this.#opened = opened;
     this.#sweeper = new ResettableTimer(clock, () => this.#dropIdle(), false);
   }
 
@@ -145,6 +149,7 @@ export class KeyTable {
     const entry = { limiter, last: undefined, isUsed: true, isKept: false, usedAt };
     this.#entries.set(key, entry);
     this.#awoke(key, entry);
+    this.#opened(key, limiter);
     return limiter;
   }
 
@@ -153,6 +158,7 @@ export class KeyTable {
     entry.limiter = limiter;
     entry.last = undefined;
     this.#awoke(key, entry);
+    this.#opened(key, limiter);
     return limiter;
   }
 

@@ -25,6 +25,34 @@ describe('a group', () => {
     expect(waiting.map(({ value }) => value)).toEqual([2, 3]);
   });
 
+  it('has one limiter for a key that is used while listeners hear of its pause', async () => {
+    const { clock, group } = groupOf();
+    const told: unknown[] = [];
+    let inner = fate(Promise.resolve(0));
+    group.events$.subscribe(({ kind, key }) => {
+      if (kind !== 'paused') return;
+      told.push(key);
+      inner = fate(group.run('a', () => 1));
+    });
+    group.pause();
+    const outer = fate(group.run('a', () => 2));
+    expect(group.snapshot().keys.a?.waiting).toBe(2);
+    group.resume();
+    await clock.advanceAsync(0);
+    expect([inner.value, outer.value, ...told]).toEqual([1, 2, 'a']);
+  });
+
+  it('resumes a key whose pause a listener answers with `resume`', async () => {
+    const { clock, group } = groupOf();
+    group.events$.subscribe(({ kind }) => {
+      if (kind === 'paused') group.resume();
+    });
+    group.pause();
+    const sent = fate(group.run('a', () => 1));
+    await clock.advanceAsync(0);
+    expect(sent.value).toBe(1);
+  });
+
   it('pauses one key without keeping others from the shared limits', async () => {
     const { clock, group } = groupOf({ shared: { concurrency: 1 } });
     const held = await group.acquire('a');
