@@ -107,15 +107,26 @@ export class PullIterator<T> {
   }
 
   private take(result: IteratorResult<T, unknown>): void {
-    if (typeof result !== 'object' || result === null) {
-      this.fail(new TypeError(`the source's iterator must return objects, got ${String(result)}`));
-    } else if (result.done) {
+    let isDone: boolean | undefined;
+    let value: unknown;
+    // The result may have getters, which may throw.
+    try {
+      if (typeof result !== 'object' || result === null) {
+        throw new TypeError(`the source's iterator must return objects, got ${String(result)}`);
+      }
+      isDone = result.done;
+      if (!isDone) value = result.value;
+    } catch (error) {
+      this.fail(error);
+      return;
+    }
+    if (isDone) {
       this.state = 'closed';
       this.out.complete();
     } else {
       // The emitted value may end its request at once and call `run`, which must not read inside
       // this call.
-      this.out.next(result.value);
+      this.out.next(value as T);
       if (this.state === 'reading') this.state = 'idle';
     }
   }

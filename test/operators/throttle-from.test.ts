@@ -1,7 +1,8 @@
 import { lastValueFrom, of, Subject, take, takeUntil, throwError, toArray } from 'rxjs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createLimiter, throttleFrom } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/index.ts';
+import { watch } from '../request/harness.ts';
 
 /** Counts what was read of it, and how often it was told to stop. */
 class Source<T> implements Iterable<T> {
@@ -304,6 +305,27 @@ describe('throttleFrom', () => {
       await expect(lastValueFrom(async)).rejects.toEqual(rejected);
     },
   );
+
+  it.each(['done', 'value'])('errors if the getter `%s` of a result throws', async (name) => {
+    const broken = Object.defineProperty({ done: false, value: 3 }, name, {
+      get: () => {
+        throw new Error('unreadable');
+      },
+    });
+    for (const next of [() => broken, async () => broken]) {
+      let reads = 0;
+      const iterator = {
+        next: () => {
+          reads += 1;
+          return reads < 3 ? { done: false, value: reads } : next();
+        },
+      };
+      const source = { [Symbol.asyncIterator]: () => iterator as AsyncIterator<number> };
+      const seen = watch(throttleFrom(source, async (value) => value, { readAhead: 1 }));
+      await vi.waitFor(() => expect(seen.state).toBe('error'));
+      expect(seen.error).toEqual(new Error('unreadable'));
+    }
+  });
 
   it('refuses wrong sources and wrong options', () => {
     const project = () => of(1);
