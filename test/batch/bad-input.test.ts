@@ -181,6 +181,13 @@ describe('a file that cannot be read', () => {
     expect((await refusal(rig, { input, template: '{{name}}' })).message).toContain('in.csv:3');
   });
 
+  it('is a row of too few columns, after cells with line breaks of Windows', async (test) => {
+    const rig = await batchRig(test);
+    const input = rig.write('in.csv', 'name,"the\r\ntext"\r\na,"b\r\nc"\r\n"d\r\ne"\r\n');
+    const { message } = await refusal(rig, { input, template: '{{name}}' });
+    expect(message).toMatch(/in\.csv:6: not a table: Invalid Record Length: .* got 1$/m);
+  });
+
   it('is a table with a template that names no column', async (test) => {
     const rig = await batchRig(test);
     const input = rig.write('in.csv', 'name,text\na,b\nc,d\n');

@@ -93,6 +93,16 @@ describe('lines of input', () => {
     expect(await requestsOf(rig, { input: tsv })).toMatchObject([{ id: 'line-2' }]);
   });
 
+  it('are rows that are numbered by the lines of the file, of Windows too', async (test) => {
+    const rig = await batchRig(test);
+    for (const end of ['\n', '\r\n']) {
+      const csv = ['"the', 'text",n', '"two', 'lines",1', 'one,2', ''].join(end);
+      const input = rig.write('in.csv', csv);
+      const requests = await requestsOf(rig, { input, template: '{{n}}' });
+      expect(requests.map(({ id }) => id)).toEqual(['line-4', 'line-5']);
+    }
+  });
+
   it('come from gzip data, and from several files of a pattern', async (test) => {
     const rig = await batchRig(test);
     rig.write('part-1.jsonl.gz', gzipSync(jsonLines([{ prompt: 'A' }, { prompt: 'B' }])));

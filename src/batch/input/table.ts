@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse';
 import { InputError, messageOf } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
+import { at, countAt, type JsonObject } from '../json.ts';
 import type { BatchRequest } from '../request.ts';
 import { MAX_LINE_BYTES } from './lines.ts';
 import { type LineDefaults, promptRequest } from './parse-line.ts';
@@ -26,11 +26,19 @@ async function* readRows(
   delimiter: string,
   name: string,
 ): AsyncGenerator<Row> {
+  // The parser counts a line break of two characters within quotes as two lines.
+  let surplus = 0;
   const parser = parse({
     delimiter,
-    columns: (names: string[]) => checkedNames(names, name),
+    columns: (names: string[]) => {
+      surplus += pairsIn(names);
+      return checkedNames(names, name);
+    },
+    on_record: (record: Row['record'], { lines }) => {
+      surplus += pairsIn(Object.values(record));
+      return { record, line: lines - surplus };
+    },
     bom: true,
-    info: true,
     skip_empty_lines: true,
     // A quote that is never closed would make the rest of the file one row.
     max_record_size: MAX_LINE_BYTES,
@@ -44,12 +52,21 @@ async function* readRows(
   };
   feed().catch((error: unknown) => parser.destroy(asError(error)));
   try {
-    for await (const { record, info } of parser) yield { record, line: info.lines };
+    yield* parser;
   } catch (error) {
-    const line = typeof error === 'object' && error !== null && 'lines' in error ? error.lines : '';
-    if (line === '') throw error;
-    throw new InputError(`${name}:${line}`, `not a table: ${messageOf(error)}`, error);
+    const lines = countAt(error, 'lines');
+    if (lines === undefined) throw error;
+    // An error of the length of a row has its cells.
+    const cells = at(error, 'record');
+    const line = lines - surplus - (Array.isArray(cells) ? pairsIn(cells) : 0);
+    const problem = messageOf(error).replace(/ (?:on|at) line \d+/, '');
+    throw new InputError(`${name}:${line}`, `not a table: ${problem}`, error);
   }
+}
+
+/** The number of line breaks of two characters, as of Windows. */
+function pairsIn(cells: readonly string[]): number {
+  return cells.reduce((sum, cell) => sum + cell.split('\r\n').length - 1, 0);
 }
 
 /** Of two columns with one name, a row would keep the last alone. Columns without a name may be many. */
