@@ -54,6 +54,10 @@ class HeldAttempt implements BodyHolder {
     this.signal = signal;
   }
 
+  get attemptSignal(): AbortSignal {
+    return this.context.signal;
+  }
+
   ended(): void {
     this.tail.ended();
   }

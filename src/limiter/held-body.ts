@@ -8,6 +8,8 @@ export const UNREAD_MS = 30_000;
 
 /** Is called when a body has arrived or will never arrive. The first call counts. */
 export interface BodyHolder {
+  /** Ends the body when it aborts. */
+  readonly attemptSignal?: AbortSignal;
   ended(): void;
   /** No reader has come, so the body is not waited for any longer, though it may still arrive. */
   leftUnread(): void;
@@ -50,6 +52,7 @@ export function heldParts<P>(
 /** The source of the held stream: reads `stream`, and calls the holder when it ends. */
 function readingOf(stream: ReadableStream, holder: BodyHolder, clock: Clock) {
   const reader = stream.getReader();
+  const aborted = rejectionOf(holder.attemptSignal);
   let unread: Timer | undefined;
   const cancel = (reason?: unknown) => {
     unread?.cancel();
@@ -60,7 +63,8 @@ function readingOf(stream: ReadableStream, holder: BodyHolder, clock: Clock) {
   const pull = async (controller: Controller) => {
     unread?.cancel();
     try {
-      const { done, value } = await reader.read();
+      const read = reader.read();
+      const { done, value } = await (aborted === undefined ? read : Promise.race([read, aborted]));
       if (done) {
         holder.ended();
         close(controller);
@@ -77,6 +81,22 @@ function readingOf(stream: ReadableStream, holder: BodyHolder, clock: Clock) {
     }
   };
   return { pull, cancel };
+}
+
+/**
+ * Rejects when the signal aborts. Node's `fetch` aborts a body that still arrives; a read of one
+ * that has arrived would never end, since the body is locked.
+ */
+function rejectionOf(signal: AbortSignal | undefined): Promise<never> | undefined {
+  if (signal === undefined) return undefined;
+  const rejection = new Promise<never>((_, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
+  // The reads that wait get the error.
+  rejection.catch(() => undefined);
+  return rejection;
 }
 
 /** Bodies of `fetch` are byte streams; test doubles may not be. */

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { createLimiter, type Limiter } from '../../src/index.ts';
 import { expectIdle } from './harness.ts';
@@ -39,6 +41,26 @@ describe('limiter.fetch', () => {
     expect((await limiter.fetch(refused.url)).status).toBe(404);
     expect(refused.seen).toHaveLength(1);
   });
+
+  it.each([[undefined], ['gzip']])(
+    'ends an aborted body that has arrived and is longer than what is read ahead (%s)',
+    async (encoding) => {
+      const bytes = randomBytes(300_000);
+      const { url } = await serve((_request, response) => {
+        if (encoding) response.setHeader('content-encoding', encoding);
+        response.end(encoding ? gzipSync(bytes) : bytes);
+      });
+      const limiter = createLimiter({ adaptive: false });
+      const controller = new AbortController();
+      const response = await limiter.fetch(url, { signal: controller.signal });
+      // The whole body arrives from a real server.
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      controller.abort();
+      await expect(response.text()).rejects.toThrow('aborted');
+      expectIdle(limiter);
+    },
+    5_000,
+  );
 
   it('rejects as fetch does if there is no response', async () => {
     const { url, server } = await serve(status(200));
