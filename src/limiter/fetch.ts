@@ -20,7 +20,8 @@ type Run = (task: Task<Response>, options: AcquireOptions) => Promise<Response>;
 export function pacedFetch(run: Run, send: Fetch, clock: Clock): Fetch {
   return (input, init) => {
     const request = input instanceof Request ? input : undefined;
-    const signal = init?.signal ?? request?.signal;
+    // `null` removes the signal of a Request.
+    const signal = (init?.signal === undefined ? request?.signal : init.signal) ?? undefined;
     const attempt: Task<Response> = async (context) => {
       if (isReadOnce(init?.body)) context.doNotRetry();
       // The body of a Request can be read only once, so a copy is sent.

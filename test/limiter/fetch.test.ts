@@ -62,6 +62,14 @@ describe('limiter.fetch', () => {
     5_000,
   );
 
+  it('sends a Request without its signal if the call removes that', async () => {
+    const { url } = await serve(status(200));
+    const request = new Request(url, { signal: AbortSignal.abort() });
+    const limiter = createLimiter({ adaptive: false });
+    const response = await limiter.fetch(request, { signal: null });
+    expect(await response.text()).toBe('200 ');
+  });
+
   it('rejects as fetch does if there is no response', async () => {
     const { url, server } = await serve(status(200));
     closing.pop();
