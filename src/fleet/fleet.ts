@@ -121,7 +121,10 @@ class Fleet implements RemoteLimits, FleetHooks {
     const config = this.config(gate);
     this.said = config;
     const isNew = namesLimits || !areEqual(config, said);
-    if (isNew && !areEqual(config, worker.account.config)) worker.configure(config);
+    // A change of `adaptive` alone leaves the limits of others in force.
+    const { startSlots } = config;
+    const next = namesLimits ? config : { ...worker.account.config, startSlots };
+    if (isNew && !areEqual(next, worker.account.config)) worker.configure(next);
   }
 
   used(tokens: number): void {

@@ -60,6 +60,36 @@ it('limits that a worker is given hold, though it began with the same', async ()
   expect(await sentIn(60_000)).toBeGreaterThan(580);
 });
 
+it.each(['rate', false] as const)(
+  'a change of adaptive to %j leaves the limits of another in force',
+  async (adaptive) => {
+    const clock = new ManualClock();
+    const shared = memoryStore({ clock });
+    const options = { clock, shared, concurrency: 4 };
+    const [changed, other] = [
+      createLimiter({ ...options, adaptive: adaptive === false ? 'rate' : false }),
+      createLimiter({ ...options, adaptive: false }),
+    ];
+    await Promise.all([changed.run(() => 1), other.run(() => 2)]);
+    other.configure({ concurrency: 1 });
+    await clock.advanceAsync(1_000);
+    changed.configure({ adaptive });
+    await clock.advanceAsync(10_000);
+    let inFlight = 0;
+    let most = 0;
+    const task = async () => {
+      inFlight += 1;
+      most = Math.max(most, inFlight);
+      await new Promise<void>((resolve) => clock.setTimer(resolve, 100));
+      inFlight -= 1;
+    };
+    const done = Promise.all([changed, other, changed, other].map((each) => each.run(task)));
+    await clock.advanceAsync(10_000);
+    await done;
+    expect(most).toBe(1);
+  },
+);
+
 it('limits that are changed while the store is away hold for the share of a worker', async () => {
   const clock = new ManualClock();
   const store = memoryStore({ clock, onStoreLoss: 'share' });
