@@ -124,9 +124,11 @@ function change(gate: RequestGate, settings: Command['settings']): void {
     configure(changes, runtime);
     return;
   }
+  gate.fleet?.check(limits);
   if (Object.keys(limits).length > 0) setLimits(gate, limits);
   if (maxBytes !== undefined) gate.bytes.maxBytes = maxBytes;
   if (concurrency !== undefined) gate.setConcurrency(concurrency);
+  gate.fleet?.configured();
   gate.changed();
 }
 
