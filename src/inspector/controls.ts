@@ -113,6 +113,7 @@ export function control(gate: RequestGate, { action, settings }: Command): void 
 function change(gate: RequestGate, settings: Command['settings']): void {
   const { concurrency, maxBytes, ...named } = settings;
   if (concurrency !== undefined) checkInteger('settings.concurrency', concurrency, 1);
+  if (maxBytes !== undefined) checkInteger('settings.maxBytes', maxBytes, 0);
   const limits = limitsOf(gate, named);
   const runtime = runtimeOf(gate);
   if (runtime !== undefined) {

@@ -34,6 +34,7 @@ it('settings of a stream are changed in its gate, and waiting requests feel that
   expect(await change({ 'limits.requests': 4 })).toBe(4);
   expect(await change({ 'limits.requests': 9 })).toBe(6);
   expect(await change({ concurrency: 8 })).toBe(8);
+  await expect(change({ concurrency: 9, maxBytes: 0.5 })).rejects.toThrow('settings.maxBytes');
   const values = controlsOf(gate).settings.map(({ name, value }) => [name, value]);
   expect(Object.fromEntries(values)).toMatchObject({ concurrency: 8, 'limits.requests': 9 });
   subscription.unsubscribe();
