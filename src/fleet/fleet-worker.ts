@@ -195,7 +195,10 @@ export class FleetWorker {
       if (requests.count !== count || this.isClosed) return;
     }
     this.schedule.cancel();
-    if (!isAsking && this.hooks.waiting() === 0) this.head = undefined;
+    if (!isAsking && this.hooks.waiting() === 0) {
+      this.head = undefined;
+      this.account.served = undefined;
+    }
     const { meter, holdings } = this.account;
     meter.look(now);
     holdings.expire(now);

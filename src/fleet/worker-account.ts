@@ -28,6 +28,11 @@ export class WorkerAccount {
   /** Requests that were sent. */
   sent = 0;
   /**
+   * The costs of the first request, if it could pass at the last check and only other limits hold
+   * it. Undefined: nothing waits for other limits alone.
+   */
+  served: readonly number[] | undefined = undefined;
+  /**
    * Counts the ledgers of charges. A new ledger begins when the store has lost its state, and when
    * this worker begins or stops going on alone. A charge is refunded only in its own ledger.
    */
@@ -109,12 +114,15 @@ export class WorkerAccount {
     }
     const latestAt = now - LATEST_MS;
     if (credits.hasStale(latestAt)) {
-      this.corrections.giveBack(credits.takeStale(latestAt, placesOf(this.config)));
+      this.corrections.giveBack(credits.takeStale(latestAt, placesOf(this.config), this.kept));
     }
-    return Math.max(0, credits.dueAt(costs) - now);
+    const waitMs = Math.max(0, credits.dueAt(costs) - now);
+    this.served = waitMs === 0 ? costs : undefined;
+    return waitMs;
   }
 
   take(request: FleetRequest, now: number): void {
+    this.served = undefined;
     const { slots, bytes, credits } = this.holdings;
     slots.take(request.slots);
     bytes.take(request.bytes);
@@ -145,19 +153,27 @@ export class WorkerAccount {
    */
   returnUnused(now: number): boolean {
     const { credits } = this.holdings;
-    const stale = credits.takeStale(now - STALE_MS, placesOf(this.config));
+    const stale = credits.takeStale(now - STALE_MS, placesOf(this.config), this.kept);
     this.corrections.giveBack(stale);
     return stale.some((amount) => amount > 0);
   }
 
   /** Adds the learned costs of requests like this one to the grants that are due after `now`. */
   coverLearned(request: FleetRequest, now: number): void {
-    const costs = costsOf(request, this.last?.plan);
-    const isLearned = (place: number) => place >= this.limits.length;
-    this.holdings.credits.cover(
-      costs.map((cost, place) => (isLearned(place) ? cost : 0)),
-      now,
-    );
+    this.holdings.credits.cover(this.learnedOf(costsOf(request, this.last?.plan)), now);
+  }
+
+  /**
+   * The grants of a request that only other limits hold do not become stale, so that it keeps its
+   * slot. Those of configured limits do: late use would exceed a window.
+   */
+  private get kept(): readonly number[] | undefined {
+    return this.served && this.learnedOf(this.served);
+  }
+
+  /** These costs without those of configured limits. */
+  private learnedOf(costs: readonly number[]): number[] {
+    return costs.map((cost, place) => (place >= this.limits.length ? cost : 0));
   }
 
   /** All unused grants are returned with the next call. */
@@ -186,6 +202,7 @@ export class WorkerAccount {
   /** Called when other limits apply. */
   adopt(config: SharedConfig): void {
     this.corrections.rearrange(this.limits, config.limits);
+    this.served = undefined;
     this.holdings.credits.clear();
     this.meter.costs = [];
     this.config = config;
