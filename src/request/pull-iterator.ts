@@ -72,7 +72,8 @@ export class PullIterator<T> {
       } finally {
         this.isCalling = false;
       }
-      this.closeAfter(answer);
+      // Its own code has closed it while it ran.
+      if (this.isClosed) this.end(answer);
       if (isPromiseLike(answer)) {
         answer.then(
           (result) => {
@@ -92,16 +93,15 @@ export class PullIterator<T> {
     if (!this.isCalling) this.end();
   }
 
-  /** Closes the source if `close` was called while it ran. */
-  private closeAfter(answer: ReturnType<Reader<T>['next']>): void {
-    if (this.state !== 'closed') return;
-    const hasEnded = !isPromiseLike(answer) && answer?.done === true;
-    if (!hasEnded) this.end();
+  private get isClosed(): boolean {
+    return this.state === 'closed';
   }
 
-  private end(): void {
+  /** Closes the source. @param last its last answer; nothing is closed if that says it has ended */
+  private end(last?: ReturnType<Reader<T>['next']>): void {
     // No subscriber is left that could get an error.
     try {
+      if (last !== undefined && 'done' in last && last.done) return;
       Promise.resolve(this.reader.return?.()).catch(() => {});
     } catch {}
   }
