@@ -36,6 +36,17 @@ describe('a run with existing results', () => {
     }
   });
 
+  it('cuts off a line that a crash has cut within a character', async (test) => {
+    const rig = await batchRig(test);
+    rig.write('in.jsonl', [{ prompt: 'one' }, { prompt: 'zwölf' }]);
+    await rig.run();
+    const bytes = Buffer.from(rig.read());
+    truncateSync(rig.path('out.jsonl'), bytes.indexOf('Ö') + 1);
+    expect(await rig.run()).toMatchObject({ doneBefore: 1, ok: 1 });
+    expect(rig.sent).toEqual(['one', 'zwölf', 'zwölf']);
+    expect(rig.results()).toHaveLength(2);
+  });
+
   it('cuts off half of the very first line too', async (test) => {
     const rig = await batchRig(test);
     rig.write('in.jsonl', prompts(1));

@@ -19,10 +19,13 @@ export interface Line {
 /** A line that cannot be read as text. */
 export class LineError extends Error {
   readonly line: number;
+  /** Whether a newline ends the line; a last line without one may have been cut off. */
+  readonly isWhole: boolean;
 
-  constructor(line: number, message: string) {
+  constructor(line: number, message: string, isWhole = true) {
     super(message);
     this.line = line;
+    this.isWhole = isWhole;
   }
 }
 
@@ -35,11 +38,13 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
   let partsBytes = 0;
   let number = 1;
   let end = 0;
-  const take = (last: Uint8Array): string => {
+  const take = (last: Uint8Array, isWhole: boolean): string => {
     const bytes = parts.length === 0 ? asBuffer(last) : Buffer.concat([...parts, last]);
     parts = [];
     partsBytes = 0;
-    if (!isUtf8(bytes)) throw new LineError(number, 'not UTF-8 text: is this a binary file?');
+    if (!isUtf8(bytes)) {
+      throw new LineError(number, 'not UTF-8 text: is this a binary file?', isWhole);
+    }
     const text = bytes.toString('utf8');
     const unmarked = number === 1 && text.startsWith(BOM) ? text.slice(1) : text;
     return unmarked.endsWith('\r') ? unmarked.slice(0, -1) : unmarked;
@@ -48,7 +53,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
     let from = 0;
     for (let to = chunk.indexOf(NEWLINE); to !== -1; to = chunk.indexOf(NEWLINE, from)) {
       end += to + 1 - from + partsBytes;
-      yield { text: take(chunk.subarray(from, to)), number, end, isWhole: true };
+      yield { text: take(chunk.subarray(from, to), true), number, end, isWhole: true };
       number += 1;
       from = to + 1;
     }
@@ -61,7 +66,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
   }
   if (partsBytes > 0) {
     end += partsBytes;
-    yield { text: take(new Uint8Array()), number, end, isWhole: false };
+    yield { text: take(new Uint8Array(), false), number, end, isWhole: false };
   }
 }
 

@@ -113,6 +113,8 @@ export async function* readResults(file: string): AsyncGenerator<PlacedResult> {
     }
   } catch (error) {
     if (!(error instanceof LineError)) throw error;
+    // A crash may cut a line within a character.
+    if (!error.isWhole) return;
     throw new NoResultLineError(error.line, error.message);
   }
 }
