@@ -4,7 +4,7 @@ import { AbortSubscription } from './abort-subscription.ts';
 import type { AcquireOptions } from './acquire-options.ts';
 import type { Task } from './calls.ts';
 import type { Body, BodyHolder } from './held-body.ts';
-import { heldResponse } from './held-response.ts';
+import { abortableResponse, heldResponse } from './held-response.ts';
 
 /** The `fetch` of Node, or of an SDK. */
 export type Fetch = typeof fetch;
@@ -34,8 +34,11 @@ export function pacedFetch(run: Run, send: Fetch, clock: Clock): Fetch {
       const held = heldResponse(response, hold, clock);
       if (held !== undefined) return held;
       // A response without a body is complete: there is nothing left to abort.
-      if (signal && response.body) endWith(signal, context, response.body);
-      return response;
+      if (!signal || !response.body) return response;
+      endWith(signal, context, response.body);
+      return response instanceof Response
+        ? abortableResponse(response, context.signal, clock)
+        : response;
     };
     return run(attempt, { bytes: bytesOf(init?.body), ...(signal && { signal }) });
   };

@@ -24,6 +24,23 @@ export function heldResponse(response: Response, hold: Hold, clock: Clock): Resp
   return observe(response, holder, clock);
 }
 
+/** The greatest status of a response that a program can make. */
+const MOST_STATUS = 599;
+
+const NOT_HELD: BodyHolder = { ended() {}, leftUnread() {}, failed() {} };
+
+/**
+ * The same response, with a body that errors when the signal aborts. To be used for a response of
+ * whose body a copy may be read: Node's `fetch` cancels the other copy at an abort, so that it looks
+ * like one that was read before, or that has ended.
+ */
+export function abortableResponse(response: Response, attemptSignal: AbortSignal, clock: Clock) {
+  const { body, status } = response;
+  const isWrapped = body !== null && !response.bodyUsed && !body.locked && status <= MOST_STATUS;
+  if (!isWrapped) return response;
+  return withBody(heldBody(body, { ...NOT_HELD, attemptSignal }, clock), response);
+}
+
 const HELD = Symbol('held');
 
 /** A response whose body is observed. */

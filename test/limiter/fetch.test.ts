@@ -62,6 +62,23 @@ describe('limiter.fetch', () => {
     5_000,
   );
 
+  it.each([['text'], ['arrayBuffer']] as const)(
+    'ends the body of an error that still arrives when the signal aborts (%s)',
+    async (reader) => {
+      // Of an unread body this long, the limiter has read the beginning.
+      const { url } = await serve((_request, response) => {
+        response.writeHead(400, { 'content-type': 'application/json' }).write('x'.repeat(100_000));
+      });
+      const limiter = createLimiter({ adaptive: false });
+      const controller = new AbortController();
+      const response = await limiter.fetch(url, { signal: controller.signal });
+      expect([response.status, response.url]).toEqual([400, url]);
+      controller.abort(new Error('no longer needed'));
+      await expect(response[reader]()).rejects.toThrow('no longer needed');
+      expectIdle(limiter);
+    },
+  );
+
   it('sends a Request without its signal if the call removes that', async () => {
     const { url } = await serve(status(200));
     const request = new Request(url, { signal: AbortSignal.abort() });
