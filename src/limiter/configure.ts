@@ -1,6 +1,6 @@
 import { checkLayer, checkLimiterConfig } from '../options/check-config.ts';
 import { configurePolicies } from '../policies/policies.ts';
-import { limitsOf } from '../policies/rate-limit/definition.ts';
+import { checkShorthands, limitsOf } from '../policies/rate-limit/definition.ts';
 import type { LimitChanges } from '../policies/rate-limit/limit-changes.ts';
 import { CHANGEABLE_KEYS, type ChangeableKey, type PolicyConfig } from '../policies/registry.ts';
 import { checkKeys } from '../util/check.ts';
@@ -62,6 +62,7 @@ export interface Changes
 export function configure(changes: Changes, runtime: LimiterRuntime): void {
   const { gate, counters, clock } = runtime;
   checkKeys('limiter.configure', changes, KEYS);
+  checkShorthands(changes);
   const plain = withoutRemovals(changes);
   checkLayer('limiter.configure', plain);
   const { adaptive, concurrency, waitTimeoutMs, total } = changes;

@@ -205,4 +205,22 @@ describe('configure, while requests wait and run,', () => {
       progress: { total: 4 },
     });
   });
+
+  it('refuses a limit that is named twice, also where one of both removes it', () => {
+    const requests = { limit: 5, windowMs: 1_000 };
+    const { limiter } = rig({ limits: { requests }, tokensPerMinute: 100 });
+    for (const changes of [
+      { requestsPerMinute: null, limits: { requests } },
+      { requestsPerMinute: 5, limits: { requests: null } },
+      { requestsPerMinute: null, limits: { requests: null } },
+    ]) {
+      expect(() => limiter.configure(changes)).toThrow(
+        '`requestsPerMinute` and `limits.requests` exclude each other',
+      );
+    }
+    expect(() => limiter.configure({ tokensPerMinute: null, limits: { tokens: null } })).toThrow(
+      '`tokensPerMinute` and `limits.tokens` exclude each other',
+    );
+    expect(limiter.snapshot().rateLimit).toMatchObject({ requests: { limit: 5 }, tokens: {} });
+  });
 });

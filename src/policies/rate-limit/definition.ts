@@ -140,7 +140,15 @@ export function limitsOf(options: RateLimitConfig): Readonly<Record<string, Rate
   };
 }
 
-function checkShorthands(layer: RateLimitLayer, nameOf: Naming): void {
+/** The limits of options, or of changes, in which null removes one. */
+interface NamedLimits {
+  readonly limits?: object;
+  readonly requestsPerMinute?: number | null;
+  readonly tokensPerMinute?: number | null;
+}
+
+/** @throws TypeError if a limit is given by its short form and by its name */
+export function checkShorthands(layer: NamedLimits, nameOf: Naming = (path) => path): void {
   for (const [short, name] of SHORTHANDS) {
     if (layer[short] === undefined || !Object.hasOwn(layer.limits ?? {}, name)) continue;
     throw new TypeError(
