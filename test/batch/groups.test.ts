@@ -73,6 +73,28 @@ describe('lines for embeddings', () => {
     expect(Math.min(...used)).toBeGreaterThan(0);
   });
 
+  it('share the usage of a group of empty texts, too', async (test) => {
+    const rig = await batchRig(test, async ({ members = [] }) => {
+      const response = embedded(members.map(({ place }) => `empty ${place.split(':')[1]}`));
+      return { ...response, body: { ...Object(response.body), usage: { prompt_tokens: 9 } } };
+    });
+    rig.write('in.jsonl', [{ input: '' }, { input: '' }, { input: '' }]);
+    const prices = { '*': { in: 1_000_000, out: 0 } };
+    const report = await rig.run({ ...options, prices });
+    expect(report).toMatchObject({ ok: 3, inputTokens: 9, cost: { spent: 9 } });
+    expect(rig.results().map(({ headgate }) => headgate.cost)).toEqual([3, 3, 3]);
+  });
+
+  it('share the tokens that came from a cache', async (test) => {
+    const rig = await batchRig(test, async ({ members = [] }) => {
+      const response = embedded(members.map((_, index) => `text ${index}`));
+      const usage = { prompt_tokens: 30, prompt_tokens_details: { cached_tokens: 15 } };
+      return { ...response, body: { ...Object(response.body), usage } };
+    });
+    rig.write('in.jsonl', texts(3));
+    expect(await rig.run(options)).toMatchObject({ ok: 3, inputTokens: 30, cachedTokens: 15 });
+  });
+
   it('with other models or options are in other groups, and lists of texts are not grouped', async (test) => {
     const rig = await batchRig(test, embed);
     rig.write('in.jsonl', [

@@ -52,7 +52,8 @@ export function splitResponse(
     inOrder[countAt(vector, 'index') ?? position] = vector;
   }
   if (!inOrder.every(isObject)) return undefined;
-  const tokens = members.map(promptTokensOf);
+  // An empty text has no tokens; of nothing but empty texts there would be no shares.
+  const tokens = members.map((member) => Math.max(1, promptTokensOf(member)));
   const usages = shareUsage(at(body, 'usage'), tokens);
   return inOrder.map((vector, index) => ({
     ...response,
@@ -65,22 +66,23 @@ export function splitResponse(
 }
 
 /** Divides a usage among members by their estimated tokens; the sums stay exact. */
-function shareUsage(
-  usage: unknown,
-  tokens: readonly number[],
-): Record<string, unknown>[] | undefined {
+function shareUsage(usage: unknown, tokens: readonly number[]): unknown[] | undefined {
   if (!isObject(usage)) return undefined;
   const sum = tokens.reduce((total, each) => total + each, 0);
   let before = 0;
   return tokens.map((each) => {
     const [from, to] = [before / sum, (before + each) / sum];
     before += each;
-    const shares = Object.entries(usage).map(([name, count]) => {
-      const isCount = typeof count === 'number';
-      return [name, isCount ? Math.round(to * count) - Math.round(from * count) : count];
-    });
-    return Object.fromEntries(shares);
+    return shareOf(usage, from, to);
   });
+}
+
+/** The part of a count, or of all counts of an object, such as those of `prompt_tokens_details`. */
+function shareOf(value: unknown, from: number, to: number): unknown {
+  if (typeof value === 'number') return Math.round(to * value) - Math.round(from * value);
+  if (!isObject(value)) return value;
+  const shares = Object.entries(value).map(([name, each]) => [name, shareOf(each, from, to)]);
+  return Object.fromEntries(shares);
 }
 
 /** The outcome of a group as an outcome for each member, with its own response if there is one. */
