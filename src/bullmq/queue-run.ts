@@ -6,6 +6,7 @@ import type { Clock } from '../util/clock.ts';
 import { print } from '../util/print.ts';
 import { JobFeed, PAUSE_MS, type QueueJob, type QueueWorker } from './job-feed.ts';
 import { type JobLock, JobLockLostError, JobLocks } from './job-locks.ts';
+import { QueueReplies } from './queue-replies.ts';
 
 /** The default of BullMQ. */
 const DEFAULT_LOCK_MS = 30_000;
@@ -61,12 +62,11 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
   readonly #settings: QueueRunSettings<J, R>;
   readonly #locks: JobLocks;
   readonly #feed: JobFeed<J>;
+  readonly #replies: QueueReplies;
   readonly #running = new Map<RunningJob<J>, Promise<void>>();
   readonly #ended = { completed: 0, failed: 0, returned: 0, lost: 0 };
   #taken = 0;
   #isClosing = false;
-  /** The time for jobs in flight is over. */
-  #isDrained = false;
   #closed: Promise<void> | undefined;
 
   constructor(settings: QueueRunSettings<J, R>) {
@@ -81,6 +81,7 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
     });
     const onJob = (job: J, token: string, askedAt: number) => this.#take(job, token, askedAt);
     this.#feed = new JobFeed({ worker, readAhead, clock, onJob, onError });
+    this.#replies = new QueueReplies(clock);
   }
 
   get counts(): QueueRunCounts {
@@ -113,13 +114,13 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
   async #close(): Promise<void> {
     this.#stop();
     await this.#allEnded();
-    await this.#settings.worker.close(this.#isDrained);
+    await this.#settings.worker.close(this.#replies.areLast);
     // A job may have come while the worker was closing.
     await this.#allEnded();
   }
 
   #drain(): void {
-    this.#isDrained = true;
+    this.#replies.limit();
     this.#giveBack(() => true);
   }
 
@@ -222,11 +223,11 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
   ): Promise<void> {
     for (;;) {
       try {
-        await tell();
+        await this.#replies.of(tell());
         this.#ended[end] += 1;
         return;
       } catch (error) {
-        if (this.#isDrained || !isAway(error)) return this.#lose(job, error);
+        if (this.#replies.areLast || !isAway(error)) return this.#lose(job, error);
         await new Promise<void>((resolve) => this.#settings.clock.setTimer(resolve, PAUSE_MS));
       }
     }

@@ -33,6 +33,8 @@ export class FakeQueue {
   readonly lockDuration: number;
   /** Calls are answered with an error. */
   isAway = false;
+  /** While it is away, calls wait until it is back, as those of a client that keeps its commands. */
+  keepsCalls = false;
   awayError = 'connect ECONNREFUSED 127.0.0.1:6379';
   /** Calls of `getNextJob`. */
   asked = 0;
@@ -96,6 +98,7 @@ export class FakeQueue {
         const giveUpAt = this.clock.now() + 5_000;
         if (this.latencyMs > 0) await this.#reply();
         for (;;) {
+          if (this.keepsCalls) await this.#back();
           this.#reach(worker);
           const entry = this.#next();
           if (entry !== undefined) return this.#lock(entry, token, worker);
@@ -108,6 +111,7 @@ export class FakeQueue {
         }
       },
       extendJobLocks: async (ids: string[], tokens: string[], durationMs: number) => {
+        if (this.keepsCalls) await this.#back();
         this.#reach(worker);
         this.#freeStalled();
         worker.renewals += 1;
@@ -127,6 +131,12 @@ export class FakeQueue {
     this.asking.most = Math.max(this.asking.most, this.asking.now);
     await new Promise<void>((resolve) => this.clock.setTimer(resolve, this.latencyMs));
     this.asking.now -= 1;
+  }
+
+  async #back(): Promise<void> {
+    while (this.isAway) {
+      await new Promise<void>((resolve) => this.clock.setTimer(resolve, LOOK_MS));
+    }
   }
 
   #reach({ isCut }: { readonly isCut: boolean }): void {
@@ -151,7 +161,8 @@ export class FakeQueue {
     entry.state = 'active';
     entry.token = token;
     entry.lockedUntil = this.clock.now() + this.lockDuration;
-    const own = (held: string | undefined, change: () => void) => {
+    const own = async (held: string | undefined, change: () => void) => {
+      if (this.keepsCalls) await this.#back();
       this.#reach(worker);
       this.#freeStalled();
       if (!this.entries.includes(entry)) throw new Error(`Missing key for job ${entry.id}`);

@@ -425,6 +425,42 @@ describe('processQueue', () => {
     expect(queue.count('waiting')).toBe(1);
   });
 
+  it('closes if the queue is unreachable and its client keeps the calls until it is back', async () => {
+    const { clock, queue, sleep, errors, process } = rig({}, { lockDuration: 8_000 });
+    queue.keepsCalls = true;
+    for (let n = 0; n < 3; n += 1) queue.add(n);
+    const { processing } = process((job) => sleep(job.data === 0 ? 1_000 : 60_000));
+    await clock.advanceAsync(500);
+    queue.isAway = true;
+    let isClosed = false;
+    void processing.close({ drainMs: 3_000 }).then(() => (isClosed = true));
+    await clock.advanceAsync(4_900);
+    expect(isClosed).toBe(false);
+    await clock.advanceAsync(200);
+    expect(isClosed).toBe(true);
+    expect(processing.counts).toMatchObject({ taken: 3, lost: 3, inFlight: 0 });
+    expect(errors.map(String)).toEqual(
+      Array.from({ length: 3 }, () => 'Error: the queue did not answer within 2000 ms'),
+    );
+  });
+
+  it('gives jobs back to a queue that comes back soon after the time for jobs in flight', async () => {
+    const { clock, queue, sleep, errors, process } = rig({}, { lockDuration: 8_000 });
+    queue.keepsCalls = true;
+    queue.add(1);
+    const { processing } = process(() => sleep(60_000));
+    await clock.advanceAsync(500);
+    queue.isAway = true;
+    const closed = processing.close({ drainMs: 1_000 });
+    await clock.advanceAsync(2_500);
+    queue.isAway = false;
+    await clock.advanceAsync(500);
+    await closed;
+    expect(errors).toEqual([]);
+    expect(processing.counts).toMatchObject({ lost: 0, inFlight: 0 });
+    expect(queue.count('waiting')).toBe(1);
+  });
+
   it('goes on where onError throws', async () => {
     const { clock, queue, process } = rig();
     queue.isAway = true;
