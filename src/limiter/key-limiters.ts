@@ -3,6 +3,7 @@ import type { LimiterEvent } from '../model/limiter-event.ts';
 import { areAtRest } from '../policies/policies.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Timeouts } from '../util/timers.ts';
+import { withoutUndefined } from '../util/without-undefined.ts';
 import { checkKeyOptions, type LimiterGroupOptions } from './group-options.ts';
 import type { GroupStore } from './group-store.ts';
 import { Limiter } from './limiter.ts';
@@ -111,7 +112,7 @@ export class KeyLimiters {
       ...(random && { random }),
       ...(name !== undefined && { name }),
       clock,
-      ...limits,
+      ...withoutUndefined(limits),
       ...(keyStore && { shared: keyStore }),
       telemetry: false,
     } as const;

@@ -110,6 +110,25 @@ describe('limits by key', () => {
     expect([keys.a?.waiting, keys.b?.waiting]).toEqual([1, 1]);
   });
 
+  it('leave what is undefined to the group', async () => {
+    const each = { clock: undefined, random: undefined, classify: undefined };
+    const { clock, group, started, run, fail } = groupRig({
+      each: { ...each, limits: { requests: { limit: 2, windowMs: 1_000 } } },
+      classify: () => ({ kind: 'throttled', retryAfterMs: 3_000 }),
+    });
+    run('a1');
+    fail('a1', new Error('mine'));
+    // The waits are those of the group's clock.
+    await clock.advanceAsync(10_000);
+    expect(started).toEqual(['a1', 'a1']);
+    run('a2');
+    run('a3');
+    run('a4');
+    await clock.advanceAsync(1_000);
+    expect(started).toEqual(['a1', 'a1', 'a2', 'a3', 'a4']);
+    group.clear();
+  });
+
   it('have keys of any name', async () => {
     const { group } = groupRig();
     for (const key of ['', '__proto__', 'constructor', 'é']) {
