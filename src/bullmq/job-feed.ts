@@ -40,7 +40,13 @@ const MOST_AT_ONCE = 16;
 const AHEAD_MS = 10;
 /** A call that returns no job sooner than this has not blocked. */
 const WAITED_MS = 50;
-/** The pause before the queue is asked again, if it is paused or the store is away. */
+/**
+ * The first pause before the queue is asked again, if it is paused, its rate is limited, or the
+ * store is away. It grows each time, so that it adds little to a short wait.
+ */
+const FIRST_PAUSE_MS = 50;
+const PAUSE_FACTOR = 1.25;
+/** The longest pause, and the one before a result is reported again. */
 export const PAUSE_MS = 1_000;
 
 interface JobFeedSettings<J> {
@@ -59,8 +65,8 @@ export class JobFeed<J> {
   #begunAt: number[] = [];
   #waiting = 0;
   #isStopped = false;
-  /** The last blocking call returned no job. */
-  #wasEmpty = false;
+  /** The pause after the next blocking call, if it returns no job without waiting for one. */
+  #pauseMs = 0;
   #wake: (() => void) | undefined;
 
   constructor(settings: JobFeedSettings<J>) {
@@ -132,7 +138,7 @@ export class JobFeed<J> {
     try {
       const job = await worker.getNextJob(token, { block });
       if (job !== undefined) {
-        this.#wasEmpty = false;
+        this.#pauseMs = 0;
         this.#waiting += 1;
         onJob(job, token, askedAt);
         return true;
@@ -141,12 +147,13 @@ export class JobFeed<J> {
       onError(error);
     }
     if (!block) return false;
-    // The first call after a job may return at once. If a further call does so too, pause.
     const hasWaited = clock.now() - askedAt >= WAITED_MS;
-    if (this.#wasEmpty && !hasWaited) {
-      await new Promise<void>((resolve) => clock.setTimer(resolve, PAUSE_MS, false));
-    }
-    this.#wasEmpty = true;
+    const pauseMs = hasWaited ? 0 : this.#pauseMs;
+    // The first call after a job may return at once. If a further call does so too, pause.
+    this.#pauseMs = hasWaited
+      ? 0
+      : Math.min(PAUSE_MS, Math.max(FIRST_PAUSE_MS, PAUSE_FACTOR * pauseMs));
+    if (pauseMs > 0) await new Promise<void>((resolve) => clock.setTimer(resolve, pauseMs, false));
     return false;
   }
 }

@@ -44,6 +44,8 @@ export class FakeQueue {
   asking = { now: 0, most: 0 };
   /** This number of calls that find no job do not wait for one. */
   early = 0;
+  /** Until then calls return no job at once, as where the queue limits its rate. */
+  limitedUntil = 0;
 
   constructor(clock: ManualClock, lockDuration = 30_000) {
     this.clock = clock;
@@ -100,6 +102,7 @@ export class FakeQueue {
         for (;;) {
           if (this.keepsCalls) await this.#back();
           this.#reach(worker);
+          if (this.clock.now() < this.limitedUntil) return undefined;
           const entry = this.#next();
           if (entry !== undefined) return this.#lock(entry, token, worker);
           if (!block || worker.isClosed || this.clock.now() >= giveUpAt) return undefined;

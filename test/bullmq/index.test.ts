@@ -287,6 +287,24 @@ describe('processQueue', () => {
     }
   });
 
+  it('takes jobs soon after the queue has limited its rate for a short time', async () => {
+    const { clock, queue, process } = rig();
+    process(() => 1);
+    await clock.advanceAsync(8_000);
+    for (let n = 0; n < 20; n += 1) {
+      queue.add(n);
+      await clock.advanceAsync(20);
+      queue.limitedUntil = clock.now() + 100;
+      queue.add(n);
+      await clock.advanceAsync(200);
+      expect(queue.count('completed')).toBe(2 * n + 2);
+    }
+    queue.limitedUntil = clock.now() + 60_000;
+    queue.asked = 0;
+    await clock.advanceAsync(60_000);
+    expect(queue.asked).toBeLessThan(80);
+  });
+
   it('gives waiting jobs back to the queue at close, and waits for jobs in flight', async () => {
     const { clock, queue, sleep, process } = rig({ concurrency: 2 });
     for (let n = 0; n < 10; n += 1) queue.add(n);
