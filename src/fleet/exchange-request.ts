@@ -49,8 +49,14 @@ export class ExchangeRequestBuilder {
    * Builds the request of a call. Slots and bytes that the worker does not need are returned with
    * it.
    * @param head the first waiting request, if it is known
+   * @param isKept whether only limits elsewhere hold that request
    */
-  build(head: FleetRequest | undefined, isLeaving: boolean, now: number): ExchangeRequest {
+  build(
+    head: FleetRequest | undefined,
+    isKept: boolean,
+    isLeaving: boolean,
+    now: number,
+  ): ExchangeRequest {
     const { account, hooks } = this;
     const { meter, sent, last, config } = account;
     const isSending = sent > (this.last?.sent ?? 0);
@@ -88,6 +94,7 @@ export class ExchangeRequestBuilder {
       alone: 0,
       wantedSlots,
       headSlots: Math.max(0, headSlots - slots.free),
+      keeps: isKept && headSlots <= slots.free && headBytes <= bytes.free ? 1 : 0,
       spareSlots: Math.max(0, neededSlots + aheadSlots - slots.free - wantedSlots),
       bytes: heldBytes,
       wantedBytes,

@@ -31,6 +31,10 @@ export const NO_LESSON: Lesson = { leads: 0, term: 0, heard: 0, sends: 0 };
 export interface FleetHooks {
   /** How many requests wait. */
   waiting(): number;
+  /** Whether only limits outside this store held the first request when it was last decided on. */
+  isHeldElsewhere(): boolean;
+  /** Whether they may let it pass at any time, since no other request goes before it. */
+  isNextElsewhere(): boolean;
   /** Returns the changes since the last call of this method. */
   news(now: number): FleetNews;
   /** @param sentAt when the call was made */

@@ -32,6 +32,8 @@ export class FleetWorker {
   private head: FleetRequest | undefined = undefined;
   /** Whether the first request could pass at the last check: then only other limits hold it. */
   private isServed = false;
+  /** Whether limits elsewhere have held a request that could pass here, and none was sent since. */
+  private isKept = false;
   private refusal: Error | undefined = undefined;
   private isClosed = false;
   private lostLeases = 0;
@@ -75,14 +77,18 @@ export class FleetWorker {
 
   /** @returns as `Policy.wait`, but never `REFUSED` */
   wait(request: FleetRequest, now: number): number {
-    const waitMs = this.account.waitMs(request, now);
+    this.isKept ||= this.hooks.isHeldElsewhere();
+    const waitMs = this.account.waitMs(request, this.isKept, now);
     this.isServed = waitMs === 0;
-    if (waitMs === 0) return 0;
+    if (waitMs === 0) {
+      if (this.isKept) this.renewInTime(now);
+      return 0;
+    }
     this.head = request;
     if (waitMs !== Number.POSITIVE_INFINITY) return waitMs;
     const hasCalled = this.ask(now);
     // A store within the process has already replied.
-    const restMs = this.account.waitMs(request, now);
+    const restMs = this.account.waitMs(request, this.isKept, now);
     this.isServed = restMs === 0;
     // Its reply came before the request was in the queue, so nobody asks again for it.
     if (hasCalled && !this.caller.isBusy && restMs === Number.POSITIVE_INFINITY) {
@@ -95,6 +101,7 @@ export class FleetWorker {
   take(request: FleetRequest, now: number): void {
     this.head = undefined;
     this.isServed = false;
+    this.isKept = false;
     this.account.take(request, now);
     this.schedule.hasChanged = true;
     this.setTimer(now);
@@ -154,7 +161,7 @@ export class FleetWorker {
     this.schedule.cancel();
     if (this.requests.count === 0 || this.refusal !== undefined) return;
     this.account.returnAll();
-    this.caller.end(this.requests.build(this.head, true, this.clock.now()));
+    this.caller.end(this.requests.build(this.head, false, true, this.clock.now()));
   }
 
   snapshot(): FleetSnapshot {
@@ -176,6 +183,14 @@ export class FleetWorker {
     return true;
   }
 
+  /** If limits elsewhere may let the first request pass at any time, keeps its grant from expiring. */
+  private renewInTime(now: number): void {
+    const hasGrants = this.account.holdings.credits.lastDueAt > Number.NEGATIVE_INFINITY;
+    if (!hasGrants || !this.hooks.isNextElsewhere()) return;
+    this.schedule.hasChanged = true;
+    this.setTimer(now);
+  }
+
   private setTimer(now: number): void {
     if (this.isClosed || this.caller.isBusy || this.requests.count === 0) return;
     this.schedule.setTimer(now);
@@ -188,24 +203,25 @@ export class FleetWorker {
     // Lets a due request pass first: after a late timer, the call would return its grant as late.
     const { head, requests } = this;
     const { count } = requests;
-    const isDue = head !== undefined && this.account.waitMs(head, now) === 0;
+    const isDue = head !== undefined && this.account.waitMs(head, this.isKept, now) === 0;
     if (isDue && this.hooks.waiting() > 0) {
       this.hooks.changed();
       // The hook has made a call, or closed the worker.
       if (requests.count !== count || this.isClosed) return;
     }
     this.schedule.cancel();
+    this.isKept ||= this.hooks.isHeldElsewhere();
     if (!isAsking && this.hooks.waiting() === 0) {
       this.head = undefined;
-      this.account.served = undefined;
+      this.isKept = false;
     }
     const { meter, holdings } = this.account;
     meter.look(now);
     holdings.expire(now);
-    const hasReturned = this.account.returnUnused(now);
+    const hasReturned = !this.isKept && this.account.returnUnused(now);
     if (hasReturned || this.expiries !== holdings.expiries) this.isServed = false;
     this.expiries = holdings.expiries;
-    const request = requests.build(this.head, false, now);
+    const request = requests.build(this.head, this.isKept, false, now);
     this.schedule.called(this.head, now);
     this.caller.call(request);
   }
@@ -236,6 +252,7 @@ export class FleetWorker {
     // Slots and grants that were requested ahead are returned soon if they are not used.
     const hasMore = slots.free > 0 || credits.lastDueAt > Number.NEGATIVE_INFINITY;
     if (hasMore && this.hooks.waiting() === 0) this.schedule.hasChanged = true;
+    this.renewInTime(now);
     this.setTimer(now);
     if (this.isAskedAgain(reply, now)) this.schedule.askAgain(this.head, sentAt, now);
   }
@@ -246,7 +263,7 @@ export class FleetWorker {
     if (isServed || (head === undefined && this.hooks.waiting() === 0)) return false;
     // Everything was granted; the first request only waits for its due time.
     const isGranted = reply.why === '' && head !== undefined;
-    return !isGranted || account.waitMs(head, now) === Number.POSITIVE_INFINITY;
+    return !isGranted || account.waitMs(head, this.isKept, now) === Number.POSITIVE_INFINITY;
   }
 
   private granted(answer: GrantReply, sentAt: number, now: number): void {
@@ -270,10 +287,12 @@ export class FleetWorker {
     if (reply.config !== undefined) this.meet(reply.config, now);
     if (this.hooks.waiting() === 0) this.head = undefined;
     if (reply.lost === 1) this.lostLeases += 1;
+    const isKept = this.requests.last?.keeps === 1;
+    if (isKept) holdings.credits.renew(now);
     // Grants from before a rate was learned lack its amounts, and would be reserved a second time.
     if (this.head !== undefined && isNewlyPaced(before, reply))
       account.coverLearned(this.head, now);
-    account.receive(reply, this.head, now);
+    account.receive(reply, this.head, isKept, now);
     this.hooks.answered(reply, hasForgotten, now, sentAt);
     const isNews = reply.why !== (before?.why ?? '') || reply.amounts.some((amount) => amount > 0);
     if (isNews || hasOthers || holdings.slots.free > 0 || holdings.bytes.free > 0)

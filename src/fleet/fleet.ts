@@ -168,6 +168,14 @@ class Fleet implements RemoteLimits, FleetHooks {
     return isPaused === true ? 0 : waiting;
   }
 
+  isHeldElsewhere(): boolean {
+    return this.gate?.gate.policy?.isShared === true;
+  }
+
+  isNextElsewhere(): boolean {
+    return this.gate?.gate.policy?.isNext === true;
+  }
+
   news(now: number): FleetNews {
     const { until, throttledUntil } = (this.gate as FleetGate).feedback.gate.policy;
     const closed = until > this.closedTold + SAME_MS ? left(until, now) : 0;

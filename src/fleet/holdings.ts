@@ -88,26 +88,25 @@ class Credits {
     return false;
   }
 
-  /**
-   * Takes out the unused amounts that were due before a time.
-   * @param served amounts that are kept
-   * @returns the amounts, by limit
-   */
-  takeStale(before: number, places: number, served: readonly number[] = []): number[] {
+  /** Takes out the unused amounts that were due before a time. @returns them, by limit */
+  takeStale(before: number, places: number): number[] {
     const sums = new Array<number>(places).fill(0);
-    const missing = [...served];
     this.grants = this.grants.filter(({ left, untilAt }) => {
       if (untilAt >= before) return true;
       for (let place = 0; place < places; place += 1) {
-        const all = left[place] ?? 0;
-        const kept = Math.min(all, missing[place] ?? 0);
-        if (kept > 0) missing[place] = (missing[place] as number) - kept;
-        sums[place] = (sums[place] as number) + all - kept;
-        left[place] = kept;
+        sums[place] = (sums[place] as number) + (left[place] ?? 0);
       }
-      return left.some((amount) => amount > 0);
+      return false;
     });
     return sums;
+  }
+
+  /** The store has kept the grants that were due before a time: they count as due then. */
+  renew(at: number): void {
+    this.grants = this.grants.map((grant) => {
+      if (grant.untilAt >= at) return grant;
+      return { ...grant, fromAt: at, untilAt: at };
+    });
   }
 
   /** Forgets everything. */

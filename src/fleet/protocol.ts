@@ -114,6 +114,12 @@ export interface ExchangeRequest {
   readonly wantedSlots: number;
   /** The part of `wantedSlots` that the first waiting request needs. */
   readonly headSlots: number;
+  /**
+   * 1: only limits that are not of this key hold the first waiting request. The worker keeps slots
+   * and bytes for it even if other workers wait, and its unused grants from before this call, which
+   * count as a part of what the buckets hold.
+   */
+  readonly keeps: 0 | 1;
   /** Additional slots for requests expected soon: granted only if no other worker needs them. */
   readonly spareSlots: number;
   /** Bytes in flight, in the same way. */

@@ -91,7 +91,12 @@ export interface FleetGate {
   readonly name: string | undefined;
   /** The key of a limiter within a group. */
   readonly key?: string | undefined;
-  readonly gate: { readonly waiting: number; readonly isPaused?: boolean; drain(): void };
+  readonly gate: {
+    readonly waiting: number;
+    readonly isPaused?: boolean;
+    readonly policy?: Pick<Policy, 'isShared' | 'isNext'>;
+    drain(): void;
+  };
   readonly slots: { readonly maxLimit: number };
   readonly bytes: { readonly maxBytes: number };
   readonly policies: Pick<Policies, 'rateLimit' | 'circuitBreaker'>;

@@ -28,11 +28,6 @@ export class WorkerAccount {
   /** Requests that were sent. */
   sent = 0;
   /**
-   * The costs of the first request, if it could pass at the last check and only other limits hold
-   * it. Undefined: nothing waits for other limits alone.
-   */
-  served: readonly number[] | undefined = undefined;
-  /**
    * Counts the ledgers of charges. A new ledger begins when the store has lost its state, and when
    * this worker begins or stops going on alone. A charge is refunded only in its own ledger.
    */
@@ -101,8 +96,11 @@ export class WorkerAccount {
     };
   }
 
-  /** @returns as `Policy.wait`; Infinity: another grant is needed */
-  waitMs(request: FleetRequest, now: number): number {
+  /**
+   * @param isKept whether the store keeps unused grants for the worker: they are not returned
+   * @returns as `Policy.wait`; Infinity: another grant is needed
+   */
+  waitMs(request: FleetRequest, isKept: boolean, now: number): number {
     const costs = costsOf(request, this.last?.plan);
     const { slots, bytes, credits } = this.holdings;
     this.holdings.expire(now);
@@ -114,15 +112,13 @@ export class WorkerAccount {
     }
     const latestAt = now - LATEST_MS;
     if (credits.hasStale(latestAt)) {
-      this.corrections.giveBack(credits.takeStale(latestAt, placesOf(this.config), this.kept));
+      if (isKept) return Number.POSITIVE_INFINITY;
+      this.corrections.giveBack(credits.takeStale(latestAt, placesOf(this.config)));
     }
-    const waitMs = Math.max(0, credits.dueAt(costs) - now);
-    this.served = waitMs === 0 ? costs : undefined;
-    return waitMs;
+    return Math.max(0, credits.dueAt(costs) - now);
   }
 
   take(request: FleetRequest, now: number): void {
-    this.served = undefined;
     const { slots, bytes, credits } = this.holdings;
     slots.take(request.slots);
     bytes.take(request.bytes);
@@ -153,27 +149,16 @@ export class WorkerAccount {
    */
   returnUnused(now: number): boolean {
     const { credits } = this.holdings;
-    const stale = credits.takeStale(now - STALE_MS, placesOf(this.config), this.kept);
+    const stale = credits.takeStale(now - STALE_MS, placesOf(this.config));
     this.corrections.giveBack(stale);
     return stale.some((amount) => amount > 0);
   }
 
   /** Adds the learned costs of requests like this one to the grants that are due after `now`. */
   coverLearned(request: FleetRequest, now: number): void {
-    this.holdings.credits.cover(this.learnedOf(costsOf(request, this.last?.plan)), now);
-  }
-
-  /**
-   * The grants of a request that only other limits hold do not become stale, so that it keeps its
-   * slot. Those of configured limits do: late use would exceed a window.
-   */
-  private get kept(): readonly number[] | undefined {
-    return this.served && this.learnedOf(this.served);
-  }
-
-  /** These costs without those of configured limits. */
-  private learnedOf(costs: readonly number[]): number[] {
-    return costs.map((cost, place) => (place >= this.limits.length ? cost : 0));
+    const costs = costsOf(request, this.last?.plan);
+    const learned = costs.map((cost, place) => (place >= this.limits.length ? cost : 0));
+    this.holdings.credits.cover(learned, now);
   }
 
   /** All unused grants are returned with the next call. */
@@ -202,7 +187,6 @@ export class WorkerAccount {
   /** Called when other limits apply. */
   adopt(config: SharedConfig): void {
     this.corrections.rearrange(this.limits, config.limits);
-    this.served = undefined;
     this.holdings.credits.clear();
     this.meter.costs = [];
     this.config = config;
@@ -217,8 +201,12 @@ export class WorkerAccount {
     this.holdings.expire(now);
   }
 
-  /** Takes the slots, bytes and amounts of a reply. @param head the first waiting request */
-  receive(reply: GrantReply, head: FleetRequest | undefined, now: number): void {
+  /**
+   * Takes the slots, bytes and amounts of a reply.
+   * @param head the first waiting request
+   * @param isKept whether it keeps its slots and bytes, even if other workers wait
+   */
+  receive(reply: GrantReply, head: FleetRequest | undefined, isKept: boolean, now: number): void {
     const { slots, bytes, credits } = this.holdings;
     // After going on alone the worker gets no more than it held, since the store may not know yet
     // how much others hold.
@@ -230,7 +218,7 @@ export class WorkerAccount {
     const untilMs = Math.max(0, reply.until) / 1_000;
     credits.add(reply.amounts, now + reply.from / 1_000, now + untilMs, reply.count);
     // A request with a reserved time keeps its slots and bytes: without them the time would be lost.
-    const hasReserved = credits.lastDueAt > Number.NEGATIVE_INFINITY;
+    const hasReserved = isKept || credits.lastDueAt > Number.NEGATIVE_INFINITY;
     slots.lent(heldSlots, reply.keptSlots, hasReserved ? (head?.slots ?? 1) : 0);
     bytes.lent(heldBytes, reply.keptBytes, hasReserved ? (head?.bytes ?? 0) : 0);
   }

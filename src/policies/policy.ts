@@ -71,6 +71,8 @@ export interface Policy<Charge = unknown> {
   readonly bindingLimit?: string | undefined;
   /** Whether a limit that several gates share caused it. */
   readonly isShared?: boolean;
+  /** Whether no other gate goes first there. */
+  readonly isNext?: boolean;
   /** Charges a request that may pass. Returns the charge; 0 if there is nothing to give back. */
   take(request: RequestCost, now: number): Charge | 0;
   /** Takes a charge back when the request has ended, or its attempt if each attempt is charged. */

@@ -21,7 +21,7 @@ interface Charge {
  * delays no other gate. O(1) per request, however many gates there are.
  */
 export class SharedPolicy {
-  private readonly policy: Policy;
+  private readonly limits: Policy;
   private readonly costOf: (request: RequestCost) => number;
   private readonly round = new DeficitRound<SharedPolicyMember>(({ cost }) => cost);
   private readonly waiters = new Set<SharedPolicyMember>();
@@ -31,11 +31,11 @@ export class SharedPolicy {
   private changes = 0;
 
   /**
-   * @param policy the shared limits
+   * @param limits the shared limits
    * @param costOf the cost of a request in the turns: finite, >= 0
    */
-  constructor(policy: Policy, costOf: (request: RequestCost) => number) {
-    this.policy = policy;
+  constructor(limits: Policy, costOf: (request: RequestCost) => number) {
+    this.limits = limits;
     this.costOf = costOf;
   }
 
@@ -60,12 +60,12 @@ export class SharedPolicy {
   }
 
   get binding(): GateKind | undefined {
-    return this.policy.binding;
+    return this.limits.binding;
   }
 
   /** Prefixed with `shared.`, as in gauges, to distinguish it from the gate's own limits. */
   get bindingLimit(): string | undefined {
-    const { bindingLimit } = this.policy;
+    const { bindingLimit } = this.limits;
     return bindingLimit === undefined ? undefined : `shared.${bindingLimit}`;
   }
 
@@ -88,26 +88,31 @@ export class SharedPolicy {
     // A listener of the wait may have given back or added enough.
     do {
       before = this.changes;
-      waitMs = this.policy.wait(request, now);
+      waitMs = this.limits.wait(request, now);
     } while (waitMs !== 0 && before !== this.changes);
     if (waitMs > 0) this.join(member);
     return waitMs;
   }
 
   /** @internal */
+  isTurnOf(member: SharedPolicyMember): boolean {
+    return this.round.spender() === member;
+  }
+
+  /** @internal */
   refusal(request: RequestCost, now: number): Error | undefined {
-    return this.policy.refusal?.(request, now);
+    return this.limits.refusal?.(request, now);
   }
 
   /** @internal */
   take(member: SharedPolicyMember, request: RequestCost, now: number): unknown {
     if (member.isWaiting) this.round.spend();
-    return this.policy.take(request, now);
+    return this.limits.take(request, now);
   }
 
   /** @internal */
   giveBack(charge: unknown, completed: CompletedAttempt, time: Time): void {
-    if (charge !== 0) this.policy.giveBack(charge, completed, time);
+    if (charge !== 0) this.limits.giveBack(charge, completed, time);
     this.drain();
   }
 
@@ -174,6 +179,10 @@ class SharedPolicyMember implements Policy<Charge>, Contender<SharedPolicyMember
     return this.refuser === 'common';
   }
 
+  get isNext(): boolean {
+    return this.isShared && this.shared.isTurnOf(this);
+  }
+
   wait(request: RequestCost, now: number): number {
     const ownMs = this.own.wait(request, now);
     if (ownMs !== 0) {
@@ -199,6 +208,7 @@ class SharedPolicyMember implements Policy<Charge>, Contender<SharedPolicyMember
   }
 
   take(request: RequestCost, now: number): Charge {
+    this.refuser = 'own';
     const own = this.own.take(request, now);
     return { own, common: this.shared.take(this, request, now) };
   }
@@ -209,6 +219,7 @@ class SharedPolicyMember implements Policy<Charge>, Contender<SharedPolicyMember
   }
 
   idle(): void {
+    this.refuser = 'own';
     this.shared.leave(this);
   }
 

@@ -23,7 +23,7 @@ function tokensAskedFor(head: FleetRequest, sent: readonly FleetRequest[]): numb
     waiting: () => 3,
     news: () => ({ closed: 0, throttled: 0, broken: 0, lesson: NO_LESSON }),
   });
-  return builder.build(head, false, 0).demand.map(({ tokens }) => tokens);
+  return builder.build(head, false, false, 0).demand.map(({ tokens }) => tokens);
 }
 
 it('asks for the tokens of waiting requests before the worker knows of a learned rate', () => {

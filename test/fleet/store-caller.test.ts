@@ -204,6 +204,7 @@ describe('a worker', () => {
       alone: 0,
       wantedSlots: 5,
       headSlots: 1,
+      keeps: 0,
       spareSlots: 0,
       bytes: 0,
       wantedBytes: 0,

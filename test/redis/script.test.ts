@@ -67,6 +67,7 @@ const call = fc.record({
   alone: flag(4),
   wantedSlots: often0(20),
   headSlots: fc.nat(3),
+  keeps: flag(2),
   spareSlots: often0(20),
   bytes: fc.nat(300),
   wantedBytes: often0(900),

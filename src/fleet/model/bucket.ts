@@ -2,7 +2,7 @@ const HOUR = 3_600_000_000;
 /**
  * A bucket that is refilled evenly. It may be in debt: amounts charged then are due later. The
  * amount that may be used at once, `max(0, level) + rest`, never exceeds the capacity. So in any
- * interval no more is used than the capacity plus the refill.
+ * interval no more is used than the capacity plus the refill, and the due amounts that workers keep.
  */
 export interface Bucket {
   capacity: number;
@@ -59,6 +59,13 @@ export function charge(bucket: Bucket, amount: number, next = 0): void {
 export function restore(bucket: Bucket, amount: number): void {
   bucket.rest = Math.min(bucket.rest + amount, bucket.capacity);
   merge(bucket);
+}
+
+/** A worker keeps a due amount: the bucket is filled to its capacity with it. */
+export function leaveRoom(bucket: Bucket, amount: number): void {
+  const most = Math.max(0, bucket.capacity - amount);
+  bucket.level = Math.min(bucket.level, most);
+  bucket.rest = Math.min(bucket.rest, most);
 }
 
 /** The amount that may be used at once. */

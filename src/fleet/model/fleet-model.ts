@@ -228,7 +228,9 @@ export class FleetModel {
     const short = slots.isShort ? 'slots' : 'bytes';
     const pool = slots.isShort || bytes.isShort ? (isRecovering ? 'recovering' : short) : '';
     // Without slots and bytes for its first request a worker would return a grant unused.
-    const lacks = slots.kept < Math.max(1, request.headSlots) || bytes.kept < request.headBytes;
+    const lacks =
+      request.keeps !== 1 &&
+      (slots.kept < Math.max(1, request.headSlots) || bytes.kept < request.headBytes);
     const rates: RateGrant =
       isClosed || lacks
         ? { count: 0, amounts: state.buckets.map(() => 0), from: 0, until: 0, limit: -1 }

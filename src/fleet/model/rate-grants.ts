@@ -4,6 +4,7 @@ import {
   charge,
   emptyBucket,
   flowTime,
+  leaveRoom,
   ready,
   resize,
   restore,
@@ -29,13 +30,15 @@ export function configure(state: FleetState, config: SharedConfig): void {
 }
 
 /** Corrects earlier charges: takes back unused amounts, and charges or refunds differences. */
-export function settle(state: FleetState, { settled, returned, demand }: ExchangeRequest): void {
+export function settle(state: FleetState, request: ExchangeRequest): void {
+  const { settled, returned, unused: kept, demand, keeps } = request;
   const limits = state.buckets.length - 2;
   const next = demand.find(({ spare }) => spare === 0);
   state.buckets.forEach((bucket, place) => {
     if (bucket.perHour === 0) return;
     const unused = returned[place] ?? 0;
     if (unused > 0) restore(bucket, unused);
+    if (keeps === 1) leaveRoom(bucket, kept[place] ?? 0);
     const amount = settled[place] ?? 0;
     if (amount !== 0) charge(bucket, amount, next === undefined ? 0 : costAt(next, place, limits));
     // Requests of the budget that were granted and not sent may be granted again.

@@ -68,6 +68,7 @@ if knows then
     if bucket.perHour > 0 then
       local unused = request.returned[i] or 0
       if unused > 0 then restore(bucket, unused) end
+      if request.keeps == 1 then leaveRoom(bucket, request.unused[i] or 0) end
       local amount = request.settled[i] or 0
       if amount ~= 0 then charge(bucket, amount, following and costAt(following, i) or 0) end
       if i == #state.buckets - 1 then

@@ -116,7 +116,8 @@ local function isOfRest(demand)
   return isInDebt
 end
 -- Without slots and bytes for its first request it would return a grant unused.
-local lacks = keptSlots < max(1, request.headSlots) or keptBytes < request.headBytes
+local lacks = request.keeps ~= 1
+  and (keptSlots < max(1, request.headSlots) or keptBytes < request.headBytes)
 if not isClosed and not lacks then
   local reach, spare, atOnce = {}, {}, {}
   for place, bucket in ipairs(buckets) do

@@ -111,6 +111,12 @@ local function restore(bucket, amount)
   merge(bucket)
 end
 
+local function leaveRoom(bucket, amount)
+  local most = max(0, bucket.capacity - amount)
+  bucket.level = min(bucket.level, most)
+  bucket.rest = min(bucket.rest, most)
+end
+
 local function flowTime(bucket, amount)
   return ceil((amount * HOUR) / bucket.perHour) + 0
 end
