@@ -1,3 +1,5 @@
+import type { EarlierAttempts } from './first-attempts.ts';
+
 /**
  * A gap longer than this time, and than this number of usual intervals, is left out of
  * measurements. Without a pace, the number of intervals alone decides.
@@ -27,11 +29,11 @@ export class Demand {
   /** When its wait ends, as was said last; Infinity: with a result. -Infinity: it has not waited. */
   waitsUntil = Number.NEGATIVE_INFINITY;
 
-  /** @param past the attempts that were sent and accepted before */
-  constructor({ accepted, firstAt }: { readonly accepted: number; readonly firstAt: number }) {
+  /** @param past the attempts that were sent and accepted before; intervals leave out their idle time */
+  constructor({ accepted, firstAt, idleMs = 0 }: EarlierAttempts) {
     this.acceptedCount = accepted;
     this.sent = accepted;
-    this.firstAt = firstAt;
+    this.firstAt = firstAt + idleMs;
   }
 
   /** How many attempts were sent. */

@@ -34,6 +34,13 @@ describe('what goes before the pace lets it go', () => {
   });
 });
 
+it('leaves the time without demand before a first rejection out of the intervals', () => {
+  const demand = new Demand({ accepted: 4, firstAt: 1_000, idleMs: 60_000 });
+  demand.add(69_000);
+  expect(demand.intervalMs).toBe(2_000);
+  expect(demand.meanMs(73_000)).toBe(3_000);
+});
+
 describe('time without demand', () => {
   const INTERVAL_MS = 1_000;
 
