@@ -30,6 +30,8 @@ export class ProbeDelay {
   private rejected = 0;
   /** The growth so far. */
   private grown = 1;
+  /** The interval between accepted attempts at the first probe. */
+  private firstIntervalMs = 0;
 
   /** Consecutive rejected probes. */
   get count(): number {
@@ -49,7 +51,13 @@ export class ProbeDelay {
    * @returns milliseconds until the next probe
    */
   next(horizonMs: number, intervalMs: number, meanMs = intervalMs): number {
-    const firstMs = Math.max(SHORTEST_MS, horizonMs / 2, Math.min(intervalMs, LONGEST_MS));
+    // Later intervals may contain the time of the probes.
+    if (this.rejected === 0) this.firstIntervalMs = intervalMs;
+    const firstMs = Math.max(
+      SHORTEST_MS,
+      horizonMs / 2,
+      Math.min(this.firstIntervalMs, LONGEST_MS),
+    );
     const gapMs = firstMs * this.grown;
     this.rejected += 1;
     const isCheap = 0 < intervalMs && intervalMs < FEW_PART * gapMs;

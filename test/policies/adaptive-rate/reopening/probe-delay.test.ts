@@ -23,6 +23,12 @@ describe('the gap between two probes', () => {
     expect(gaps(1, 0, 60_000)).toEqual([30_000]);
   });
 
+  it('grows from the mean interval at the first probe, not from one that contains the probes', () => {
+    const probes = new ProbeDelay();
+    const all = [1_000, 2_000, 4_600].map((intervalMs) => probes.next(0, intervalMs));
+    expect(all.map(Math.round)).toEqual([1_000, 1_600, 2_560]);
+  });
+
   it('grows to four times the mean interval, where that is longer', () => {
     expect(gaps(8, 0, 60_000).at(-1)).toBe(240_000);
   });
