@@ -218,6 +218,8 @@ export class FleetWorker {
     const { meter, holdings } = this.account;
     meter.look(now);
     holdings.expire(now);
+    // Another request may be the first one now, which costs more than the kept grant.
+    if (this.head !== undefined && !this.account.covers(this.head)) this.isKept = false;
     const hasReturned = !this.isKept && this.account.returnUnused(now);
     if (hasReturned || this.expiries !== holdings.expiries) this.isServed = false;
     this.expiries = holdings.expiries;

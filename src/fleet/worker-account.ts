@@ -118,6 +118,12 @@ export class WorkerAccount {
     return Math.max(0, credits.dueAt(costs) - now);
   }
 
+  /** Whether unused grants cover the costs of a request, now or later. */
+  covers(request: FleetRequest): boolean {
+    const costs = costsOf(request, this.last?.plan);
+    return this.holdings.credits.dueAt(costs) !== Number.POSITIVE_INFINITY;
+  }
+
   take(request: FleetRequest, now: number): void {
     const { slots, bytes, credits } = this.holdings;
     slots.take(request.slots);
