@@ -31,3 +31,18 @@ it('asks for the tokens of waiting requests before the worker knows of a learned
   expect(tokensAskedFor(request(7e6), [])).toEqual([7e6, 7e6]);
   expect(tokensAskedFor(request(7e6), [request(2e6), request(2e6)])).toEqual([7e6, 2e6]);
 });
+
+it('says that the first request keeps its slots and bytes only where the worker has them', () => {
+  const account = new WorkerAccount(CONFIG, false);
+  const builder = new ExchangeRequestBuilder('worker', account, {
+    waiting: () => 1,
+    news: () => ({ closed: 0, throttled: 0, broken: 0, lesson: NO_LESSON }),
+  });
+  const head = { ...request(0), bytes: 5 };
+  const keeps = () => builder.build(head, true, false, 0).keeps;
+  expect(keeps()).toBe(0);
+  account.holdings.slots.lent(1, 1);
+  expect(keeps()).toBe(0);
+  account.holdings.bytes.lent(5, 5);
+  expect(keeps()).toBe(1);
+});
