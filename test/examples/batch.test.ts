@@ -92,14 +92,8 @@ describe.concurrent('the main program', () => {
   });
 
   it('comes through rejections', async (test) => {
-    const limit = {
-      unit: 'requests',
-      algorithm: 'fixed-window',
-      limit: 4,
-      windowMs: 2_000,
-    } as const;
-    const server = await startServer(test, { limits: [limit] });
-    // A rate that adapts follows the headers, and meets none.
+    const failures = [{ fault: 'error', probability: 0.4, status: 429 } as const];
+    const server = await startServer(test, { seed: 1, failures });
     const args = ['--json', '--adaptive', 'off', '--limit', '8', '--base-url', server.url];
     const { code, stdout } = await runProgram(test, args);
     const report: Report = JSON.parse(stdout);

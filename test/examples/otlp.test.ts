@@ -2,10 +2,20 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { percentilesOf, type Report } from '../../examples/batch/report.ts';
 import { type ReceivedSpan, type Receiver, startReceiver } from './otlp.ts';
-import { readResults, runProgram, temporaryFolder } from './program.ts';
+import { readResults, runProgram, startServer, temporaryFolder } from './program.ts';
 
 /** What times may differ by on a busy machine: spans end a moment after what the report counts. */
 const TOLERANCE = { ms: 50, share: 0.03 };
+
+/** An API that rejects requests by chance: it does so on a machine of any speed. */
+const API: Parameters<typeof startServer>[1] = {
+  seed: 1,
+  latency: { meanMs: 250, sigma: 0.5, perOutputTokenMs: 1 },
+  failures: [
+    { fault: 'error', probability: 0.2, status: 429 },
+    { fault: 'error', probability: 0.02, status: 502 },
+  ],
+};
 
 const named = (spans: readonly ReceivedSpan[], name: string) =>
   spans.filter((span) => span.name === name);
@@ -30,8 +40,10 @@ function counted({ points }: Receiver, metric: string, attributes: object = {}):
 describe('what a real run sends by OTLP', () => {
   it('is what the run has done: spans, their parents, their times, and counts', async (test) => {
     const receiver = await startReceiver(test);
+    const server = await startServer(test, API);
     const out = join(await temporaryFolder(test), 'results.jsonl');
-    const args = ['--json', '--limit', '70', '--adaptive', 'off', '--out', out];
+    const limits = ['--adaptive', 'off', '--concurrency', '30'];
+    const args = ['--json', '--limit', '70', '--base-url', server.url, '--out', out, ...limits];
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint };
     const { stdout, stderr } = await runProgram(test, args, env);
     const report: Report = JSON.parse(stdout);
