@@ -75,10 +75,12 @@ export class CallSchedule {
   setTimer(now: number): void {
     const idleMs = Math.min(this.ttlMs / 4, this.hooks.beatMs(now));
     const beatMs = this.hasChanged ? Math.min(idleMs, tickMs(this.account.meter)) : idleMs;
+    const { last, holdings } = this.account;
     const isAtRest =
       !this.hasChanged &&
-      this.account.last?.leads !== 1 &&
-      this.account.holdings.slots.held === 0 &&
+      last?.leads !== 1 &&
+      holdings.slots.held === 0 &&
+      holdings.bytes.held === 0 &&
       this.hooks.waiting() === 0;
     if (isAtRest) this.timer.cancel();
     else this.callAfter(beatMs, now);

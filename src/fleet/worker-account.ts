@@ -224,9 +224,16 @@ export class WorkerAccount {
     const untilMs = Math.max(0, reply.until) / 1_000;
     credits.add(reply.amounts, now + reply.from / 1_000, now + untilMs, reply.count);
     // A request with a reserved time keeps its slots and bytes: without them the time would be lost.
-    const hasReserved = isKept || credits.lastDueAt > Number.NEGATIVE_INFINITY;
-    slots.lent(heldSlots, reply.keptSlots, hasReserved ? (head?.slots ?? 1) : 0);
-    bytes.lent(heldBytes, reply.keptBytes, hasReserved ? (head?.bytes ?? 0) : 0);
+    // One that lacks nothing is sent now.
+    const hasReserved = credits.lastDueAt > Number.NEGATIVE_INFINITY;
+    const lacksNothing =
+      head !== undefined &&
+      slots.used + head.slots <= heldSlots &&
+      bytes.used + head.bytes <= heldBytes &&
+      this.covers(head);
+    const isServed = isKept || hasReserved || lacksNothing;
+    slots.lent(heldSlots, reply.keptSlots, isServed ? (head?.slots ?? 1) : 0);
+    bytes.lent(heldBytes, reply.keptBytes, isServed ? (head?.bytes ?? 0) : 0);
   }
 
   /** The store is away. @param fullAt when the worker may use its whole share of slots and bytes */

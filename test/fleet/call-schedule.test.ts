@@ -69,15 +69,18 @@ describe('a call without a waiting request', () => {
     expect(calls).toEqual([50, TTL_MS + 10]);
   });
 
-  it('keeps the lease of slots after a quarter of it, or when the learner needs a call', () => {
-    for (const beatMs of [Number.POSITIVE_INFINITY, 100]) {
-      const { account, calls, schedule, clock } = scheduled({ beatMs });
-      account.holdings.slots.lent(1, 1);
-      schedule.setTimer(0);
-      clock.advance(TTL_MS);
-      expect(calls).toEqual([Math.min(beatMs, TTL_MS / 4)]);
-    }
-  });
+  it.each(['slots', 'bytes'] as const)(
+    'keeps the lease of %s after a quarter of it, or when the learner needs a call',
+    (pool) => {
+      for (const beatMs of [Number.POSITIVE_INFINITY, 100]) {
+        const { account, calls, schedule, clock } = scheduled({ beatMs });
+        account.holdings[pool].lent(1, 1);
+        schedule.setTimer(0);
+        clock.advance(TTL_MS);
+        expect(calls).toEqual([Math.min(beatMs, TTL_MS / 4)]);
+      }
+    },
+  );
 
   it('is not made for a worker that holds nothing and has nothing to report', () => {
     const { calls, schedule, clock } = scheduled();

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { memoryStore } from '../../src/fleet/memory-store.ts';
-import type { SharedStore } from '../../src/fleet/shared-store.ts';
 import { createLimiterGroup } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { mostIn } from './rig.ts';
+import { slowStore } from './slow-store.ts';
 
 beforeEach(() => {
   vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
@@ -39,7 +39,7 @@ interface Sent {
 /** Sends everything, and waits for as long as the limits need, with plenty to spare. */
 async function run(known: World) {
   const clock = new ManualClock(1_000);
-  const store = slow(memoryStore({ clock }), clock, known.callMs / 2);
+  const store = slowStore(memoryStore({ clock }), clock, known.callMs / 2);
   const limit = (tokens: number) => ({ tokens: { limit: tokens, windowMs: WINDOW_MS } });
   const groups = Array.from({ length: known.groups }, () =>
     createLimiterGroup((key: string) => key, {
@@ -91,24 +91,6 @@ async function run(known: World) {
   await clock.advanceAsync(20_000 + 4 * neededMs);
   for (const group of groups) group.close();
   return { sent, most, isDone: ended === all };
-}
-
-/** The store, reached by calls that take a time each way. */
-function slow(store: SharedStore, clock: ManualClock, wayMs: number): SharedStore {
-  const pass = <T>(value: T) =>
-    new Promise<T>((done) => {
-      clock.setTimer(() => done(structuredClone(value)), wayMs);
-    });
-  return {
-    ...store,
-    exchange: (request) =>
-      wayMs === 0
-        ? store.exchange(structuredClone(request))
-        : pass(request)
-            .then((arrived) => pass(store.exchange(arrived)))
-            .then((reply) => reply),
-    of: (name) => slow((store.of as NonNullable<SharedStore['of']>)(name), clock, wayMs),
-  };
 }
 
 it('groups of several processes keep both their limits, and every request is sent', async () => {

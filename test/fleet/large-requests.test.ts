@@ -132,3 +132,64 @@ it('workers that wait for bytes or slots let no window exceed a rate limit, and 
     expect(sends.length).toBeGreaterThan(0.95 * (3 * limit - 1));
   }
 });
+
+/** Three workers that share slots and bytes send requests. @returns how many ended */
+async function ended(
+  limits: LimiterOptions,
+  requests: readonly (readonly [
+    worker: number,
+    afterMs: number,
+    weight: number,
+    bytes: number,
+    tookMs: number,
+  ])[],
+): Promise<number> {
+  const clock = new ManualClock();
+  const shared = memoryStore({ clock });
+  const limiters = [0, 1, 2].map(() =>
+    createLimiter({ adaptive: false, clock, shared, ...limits }),
+  );
+  let count = 0;
+  for (const [worker, afterMs, weight, bytes, tookMs] of requests) {
+    await clock.advanceAsync(afterMs);
+    const task = () => new Promise<void>((done) => clock.setTimer(done, tookMs));
+    void limiters[worker]?.run(task, { weight, bytes }).then(() => {
+      count += 1;
+    });
+  }
+  await clock.advanceAsync(5_000);
+  return count;
+}
+
+it('a worker without slots does not hold the bytes that another one waits for', async () => {
+  const limits = { concurrency: 4, maxBytes: 200 };
+  const requests = [
+    [0, 0, 3, 100, 17],
+    [1, 12, 3, 500, 18],
+    [0, 9, 2, 300, 33],
+  ] as const;
+  expect(await ended(limits, requests)).toBe(3);
+});
+
+it('a request that gets its bytes keeps its slots, though another worker waits for them', async () => {
+  const limits = { concurrency: 5, maxBytes: 272 };
+  const requests = [
+    [0, 0, 1, 564, 87],
+    [1, 36, 3, 553, 57],
+    [0, 12, 4, 572, 465],
+    [0, 0, 1, 48, 218],
+    [1, 9, 3, 12, 177],
+  ] as const;
+  expect(await ended(limits, requests)).toBe(5);
+});
+
+it('a worker gives back the slots and the bytes of which it has too few', async () => {
+  const limits = { concurrency: 8, maxBytes: 52 };
+  const requests = [
+    [0, 0, 2, 351, 385],
+    [2, 14, 3, 4, 425],
+    [1, 0, 4, 99, 470],
+    [0, 18, 3, 295, 76],
+  ] as const;
+  expect(await ended(limits, requests)).toBe(4);
+});

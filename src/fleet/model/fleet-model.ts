@@ -216,10 +216,12 @@ export class FleetModel {
       false,
       isClosed || isRecovering,
     );
+    // Without slots for its first request, a worker would hold bytes for it that others wait for.
+    const headBytes = slots.held - request.slots < request.headSlots ? 0 : request.headBytes;
     const bytes = lend(
       state.bytes,
       record.bytes,
-      { held: request.bytes, wanted: request.wantedBytes, head: request.headBytes, spare: 0 },
+      { held: request.bytes, wanted: request.wantedBytes, head: headBytes, spare: 0 },
       lendable(state, config.bytes),
       sharers,
       true,

@@ -79,8 +79,10 @@ size = lendable(size)
 local keptSlots, slotsShort, isContested = lend(state.slots, record.slots, request.slots,
   request.wantedSlots, request.headSlots, request.spareSlots, size, false,
   isClosed or isRecovering)
+-- Without slots for its first request, a worker would hold bytes for it that others wait for.
+local headBytes = record.slots.held - request.slots < request.headSlots and 0 or request.headBytes
 local keptBytes, bytesShort = lend(state.bytes, record.bytes, request.bytes,
-  request.wantedBytes, request.headBytes, 0, lendable(state.most.bytes), true, isClosed or isRecovering)
+  request.wantedBytes, headBytes, 0, lendable(state.most.bytes), true, isClosed or isRecovering)
 `;
 
 /** Grants requests within the rate limits and the rate that the leader has planned. */
