@@ -2,6 +2,7 @@ import { DEFAULT_BACKOFF_MS } from '../policies/backoff-policy.ts';
 import type { Clock } from '../util/clock.ts';
 import { CallSchedule } from './call-schedule.ts';
 import { ExchangeRequestBuilder } from './exchange-request.ts';
+import { FirstRequest } from './first-request.ts';
 import type { FleetHooks, FleetRequest, FleetSnapshot } from './fleet-hooks.ts';
 import { fleetSnapshot } from './fleet-reports.ts';
 import { isNewlyPaced, leftOf, withoutRates } from './grant-replies.ts';
@@ -25,15 +26,8 @@ export class FleetWorker {
   private readonly caller: StoreCaller;
   private readonly requests: ExchangeRequestBuilder;
   private readonly schedule: CallSchedule;
+  private readonly first: FirstRequest;
   private readonly ttlMs: number;
-  /** How often the lease had expired at the last call. */
-  private expiries = 0;
-  /** The first request that could not pass. */
-  private head: FleetRequest | undefined = undefined;
-  /** Whether the first request could pass at the last check: then only other limits hold it. */
-  private isServed = false;
-  /** Whether limits elsewhere have held a request that could pass here, and none was sent since. */
-  private isKept = false;
   private refusal: Error | undefined = undefined;
   private isClosed = false;
   private lostLeases = 0;
@@ -42,6 +36,7 @@ export class FleetWorker {
     const run = globalThis.crypto.randomUUID();
     this.name = store.worker === undefined ? run : `${store.worker}/${run}`;
     this.account = new WorkerAccount(config, store.onStoreLoss === 'share');
+    this.first = new FirstRequest(this.account, hooks);
     this.clock = clock;
     this.hooks = hooks;
     this.ttlMs = store.ttlMs ?? DEFAULT_TTL_MS;
@@ -77,31 +72,24 @@ export class FleetWorker {
 
   /** @returns as `Policy.wait`, but never `REFUSED` */
   wait(request: FleetRequest, now: number): number {
-    this.isKept ||= this.hooks.isHeldElsewhere();
-    const waitMs = this.account.waitMs(request, this.isKept, now);
-    this.isServed = waitMs === 0;
-    if (waitMs === 0) {
-      if (this.isKept) this.renewInTime(now);
-      return 0;
+    const waitMs = this.first.check(request, now);
+    if (waitMs === 0 && this.first.isKept && this.mustRenew()) {
+      this.schedule.hasChanged = true;
+      this.setTimer(now);
     }
-    this.head = request;
     if (waitMs !== Number.POSITIVE_INFINITY) return waitMs;
     const hasCalled = this.ask(now);
     // A store within the process has already replied.
-    const restMs = this.account.waitMs(request, this.isKept, now);
-    this.isServed = restMs === 0;
+    const restMs = this.first.check(request, now);
     // Its reply came before the request was in the queue, so nobody asks again for it.
     if (hasCalled && !this.caller.isBusy && restMs === Number.POSITIVE_INFINITY) {
-      this.head = request;
       this.schedule.askAgain(request, now, now);
     }
     return restMs;
   }
 
   take(request: FleetRequest, now: number): void {
-    this.head = undefined;
-    this.isServed = false;
-    this.isKept = false;
+    this.first.sent();
     this.account.take(request, now);
     this.schedule.hasChanged = true;
     this.setTimer(now);
@@ -161,7 +149,7 @@ export class FleetWorker {
     this.schedule.cancel();
     if (this.requests.count === 0 || this.refusal !== undefined) return;
     this.account.returnAll();
-    this.caller.end(this.requests.build(this.head, false, true, this.clock.now()));
+    this.caller.end(this.requests.build(this.first.request, false, true, this.clock.now()));
   }
 
   snapshot(): FleetSnapshot {
@@ -178,17 +166,15 @@ export class FleetWorker {
   private ask(now: number): boolean {
     this.schedule.hasChanged = true;
     if (this.caller.isBusy || this.isClosed) return false;
-    if (!this.schedule.ask(this.head, now)) return false;
+    if (!this.schedule.ask(this.first.request, now)) return false;
     this.exchange(true);
     return true;
   }
 
-  /** If limits elsewhere may let the first request pass at any time, keeps its grant from expiring. */
-  private renewInTime(now: number): void {
+  /** Whether limits elsewhere may let the first request pass at any time: its grant is kept valid. */
+  private mustRenew(): boolean {
     const hasGrants = this.account.holdings.credits.lastDueAt > Number.NEGATIVE_INFINITY;
-    if (!hasGrants || !this.hooks.isNextElsewhere()) return;
-    this.schedule.hasChanged = true;
-    this.setTimer(now);
+    return hasGrants && this.hooks.isNextElsewhere();
   }
 
   private setTimer(now: number): void {
@@ -201,30 +187,18 @@ export class FleetWorker {
     if (this.caller.isBusy || this.isClosed || this.refusal !== undefined) return;
     const now = this.clock.now();
     // Lets a due request pass first: after a late timer, the call would return its grant as late.
-    const { head, requests } = this;
+    const { first, requests } = this;
     const { count } = requests;
-    const isDue = head !== undefined && this.account.waitMs(head, this.isKept, now) === 0;
-    if (isDue && this.hooks.waiting() > 0) {
+    if (first.isDue(now)) {
       this.hooks.changed();
       // The hook has made a call, or closed the worker.
       if (requests.count !== count || this.isClosed) return;
     }
     this.schedule.cancel();
-    this.isKept ||= this.hooks.isHeldElsewhere();
-    if (!isAsking && this.hooks.waiting() === 0) {
-      this.head = undefined;
-      this.isKept = false;
-    }
-    const { meter, holdings } = this.account;
-    meter.look(now);
-    holdings.expire(now);
-    // Another request may be the first one now, which costs more than the kept grant.
-    if (this.head !== undefined && !this.account.covers(this.head)) this.isKept = false;
-    const hasReturned = !this.isKept && this.account.returnUnused(now);
-    if (hasReturned || this.expiries !== holdings.expiries) this.isServed = false;
-    this.expiries = holdings.expiries;
-    const request = requests.build(this.head, this.isKept, false, now);
-    this.schedule.called(this.head, now);
+    this.account.meter.look(now);
+    first.prepare(isAsking, now);
+    const request = requests.build(first.request, first.isKept, false, now);
+    this.schedule.called(first.request, now);
     this.caller.call(request);
   }
 
@@ -253,23 +227,17 @@ export class FleetWorker {
     const { slots, credits } = this.account.holdings;
     // Slots and grants that were requested ahead are returned soon if they are not used.
     const hasMore = slots.free > 0 || credits.lastDueAt > Number.NEGATIVE_INFINITY;
-    if (hasMore && this.hooks.waiting() === 0) this.schedule.hasChanged = true;
-    this.renewInTime(now);
+    if ((hasMore && this.hooks.waiting() === 0) || this.mustRenew()) {
+      this.schedule.hasChanged = true;
+    }
     this.setTimer(now);
-    if (this.isAskedAgain(reply, now)) this.schedule.askAgain(this.head, sentAt, now);
-  }
-
-  /** Whether to ask again for the waiting requests, even if nothing changes here. */
-  private isAskedAgain(reply: GrantReply, now: number): boolean {
-    const { head, isServed, account } = this;
-    if (isServed || (head === undefined && this.hooks.waiting() === 0)) return false;
-    // Everything was granted; the first request only waits for its due time.
-    const isGranted = reply.why === '' && head !== undefined;
-    return !isGranted || account.waitMs(head, this.isKept, now) === Number.POSITIVE_INFINITY;
+    if (this.first.isShort(reply, now)) {
+      this.schedule.askAgain(this.first.request, sentAt, now);
+    }
   }
 
   private granted(answer: GrantReply, sentAt: number, now: number): void {
-    const { account } = this;
+    const { account, first } = this;
     const { last: before, holdings } = account;
     const hasForgotten = before !== undefined && answer.run !== before.run;
     if (answer.config !== undefined && this.requests.last?.config === undefined)
@@ -287,14 +255,15 @@ export class FleetWorker {
     account.heard(reply, now);
     holdings.renew(sentAt + this.ttlMs / 2);
     if (reply.config !== undefined) this.meet(reply.config, now);
-    if (this.hooks.waiting() === 0) this.head = undefined;
+    if (this.hooks.waiting() === 0) first.request = undefined;
     if (reply.lost === 1) this.lostLeases += 1;
     const isKept = this.requests.last?.keeps === 1;
     if (isKept) holdings.credits.renew(now);
     // Grants from before a rate was learned lack its amounts, and would be reserved a second time.
-    if (this.head !== undefined && isNewlyPaced(before, reply))
-      account.coverLearned(this.head, now);
-    account.receive(reply, this.head, isKept, now);
+    if (first.request !== undefined && isNewlyPaced(before, reply)) {
+      account.coverLearned(first.request, now);
+    }
+    account.receive(reply, first.request, isKept, now);
     this.hooks.answered(reply, hasForgotten, now, sentAt);
     const isNews = reply.why !== (before?.why ?? '') || reply.amounts.some((amount) => amount > 0);
     if (isNews || hasOthers || holdings.slots.free > 0 || holdings.bytes.free > 0)
@@ -311,7 +280,7 @@ export class FleetWorker {
 
   private adopt(config: SharedConfig): void {
     this.account.adopt(config);
-    this.head = undefined;
+    this.first.request = undefined;
   }
 
   private called(tookMs: number, isAnswered: boolean, now: number): void {
