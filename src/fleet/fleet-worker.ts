@@ -73,10 +73,7 @@ export class FleetWorker {
   /** @returns as `Policy.wait`, but never `REFUSED` */
   wait(request: FleetRequest, now: number): number {
     const waitMs = this.first.check(request, now);
-    if (waitMs === 0 && this.first.isKept && this.mustRenew()) {
-      this.schedule.hasChanged = true;
-      this.setTimer(now);
-    }
+    if (waitMs === 0 && this.first.isKept && this.mustRenew()) this.reportSoon(now);
     if (waitMs !== Number.POSITIVE_INFINITY) return waitMs;
     const hasCalled = this.ask(now);
     // A store within the process has already replied.
@@ -91,15 +88,15 @@ export class FleetWorker {
   take(request: FleetRequest, now: number): void {
     this.first.sent();
     this.account.take(request, now);
-    this.schedule.hasChanged = true;
-    this.setTimer(now);
+    this.reportSoon(now);
   }
 
   /** A request has ended. @param corrections its cost beyond (or below) its charge, by limit */
   giveBack(request: FleetRequest, corrections: readonly number[] | undefined, now: number): void {
-    this.account.giveBack(request, corrections, now);
-    this.schedule.hasChanged = true;
-    this.setTimer(now);
+    const hasFreed = this.account.giveBack(request, corrections, now);
+    // Other workers wait for them.
+    if (hasFreed) this.hurry(now);
+    else this.reportSoon(now);
   }
 
   /** An amount of a limit was used without this limiter. */
@@ -109,8 +106,7 @@ export class FleetWorker {
     if (amounts.every((each) => each === 0)) return;
     const now = this.clock.now();
     account.charge(amounts, now);
-    this.schedule.hasChanged = true;
-    this.setTimer(now);
+    this.reportSoon(now);
   }
 
   /** Calls the store at once, to report a change. */
@@ -175,6 +171,11 @@ export class FleetWorker {
   private mustRenew(): boolean {
     const hasGrants = this.account.holdings.credits.lastDueAt > Number.NEGATIVE_INFINITY;
     return hasGrants && this.hooks.isNextElsewhere();
+  }
+
+  private reportSoon(now: number): void {
+    this.schedule.hasChanged = true;
+    this.setTimer(now);
   }
 
   private setTimer(now: number): void {

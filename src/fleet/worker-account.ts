@@ -135,12 +135,23 @@ export class WorkerAccount {
     this.sent += 1;
   }
 
-  /** A request has ended. @param corrections its cost beyond (or below) its charge, by limit */
-  giveBack(request: FleetRequest, corrections: readonly number[] | undefined, now: number): void {
+  /**
+   * A request has ended.
+   * @param corrections its cost beyond (or below) its charge, by limit
+   * @returns whether the worker gives up slots or bytes because other workers wait for them
+   */
+  giveBack(
+    request: FleetRequest,
+    corrections: readonly number[] | undefined,
+    now: number,
+  ): boolean {
+    const { slots, bytes } = this.holdings;
     this.holdings.expire(now);
-    this.holdings.slots.giveBack(request.slots);
-    this.holdings.bytes.giveBack(request.bytes);
+    const held = slots.held + bytes.held;
+    slots.giveBack(request.slots);
+    bytes.giveBack(request.bytes);
     if (corrections !== undefined) this.charge(corrections, now);
+    return slots.held + bytes.held < held;
   }
 
   /** While the worker goes on alone, only its share is charged. The store never learns of that. */

@@ -117,6 +117,14 @@ describe('workers that share a store', () => {
     expect(sent.reduce((a, b) => a + b, 0)).toBeGreaterThan(12 * 100 * 0.95);
   });
 
+  it('hand a slot that both want from one to the other within 13 ms, on average', async () => {
+    const { clock, workers } = fleet(2, { concurrency: 1 });
+    workers[0]?.send(40, 193);
+    workers[1]?.send(40, 217);
+    await clock.advanceAsync(40 * (193 + 217) + 79 * 13);
+    expect(workers.map(({ sends }) => sends.length)).toEqual([40, 40]);
+  });
+
   it('get the slots of one that has vanished back within two TTL, and no more than all', async () => {
     const { clock, workers } = fleet(2, { concurrency: 10 });
     const [first, second] = workers as [Worker, Worker];
