@@ -1,38 +1,32 @@
 import {
-  type Data,
   type ExchangeReply,
   type ExchangeRequest,
-  type GrantReply,
-  MICRO,
   MOST_TOLD,
   type SharedConfig,
-  type Shortage,
   type WorkerShare,
 } from '../protocol.ts';
 import { refill } from './bucket.ts';
 import {
-  type Closures,
   close,
-  closuresOf,
   type FleetState,
   keepsFor,
   newFleetState,
   newRecord,
   type WorkerRecord,
 } from './fleet-state.ts';
+import { grant } from './grant.ts';
 import {
   comesBack,
   Expiry,
   lead,
-  lendable,
   RECOVERY,
   report,
   reportGone,
   resign,
   tellsMore,
 } from './membership.ts';
-import { giveUp, isClaimed, lend } from './pool.ts';
-import { configure, grantRates, type RateGrant, settle } from './rate-grants.ts';
+import { giveUp, isClaimed } from './pool.ts';
+import { configure, settle } from './rate-grants.ts';
 
 /** A worker that wants nothing for this time has no share of short limits, in microseconds. */
 const ACTIVE = 100_000;
@@ -173,10 +167,12 @@ export class FleetModel {
       (request.bytes > 0 && isClaimed(state.bytes, record.bytes));
     if (isActive) this.active.set(request.worker, state.alive + lasts);
     else this.active.delete(request.worker);
-    const reply = this.grant(request, record, {
+    const reply = grant(state, request, record, {
       mayGrant: knows && request.leaves === 0,
       isNew: known === undefined,
       leads,
+      workers: this.leases.size,
+      active: this.active.size,
     });
     if (isActive && reply.until > 0) {
       this.active.set(request.worker, state.alive + ACTIVE + reply.until);
@@ -187,113 +183,6 @@ export class FleetModel {
     if (request.leaves === 1) this.forget(request.worker);
     return reply;
   }
-
-  private grant(
-    request: ExchangeRequest,
-    record: WorkerRecord,
-    { mayGrant, isNew, leads }: { mayGrant: boolean; isNew: boolean; leads: boolean },
-  ): GrantReply {
-    const { state } = this;
-    const config = state.config as SharedConfig;
-    const sharers = Math.max(1, this.active.size);
-    const closures = closuresOf(state);
-    const isRecovering = state.recoveringUntil > state.now;
-    const { closed, held, broken } = closures;
-    const isClosed = !mayGrant || closed > 0 || held > 0 || broken > 0;
-    const most = state.plan === undefined ? config.startSlots : state.plan.slots;
-    const size = lendable(state, most > 0 ? Math.min(most, config.slots) : config.slots);
-    const slots = lend(
-      state.slots,
-      record.slots,
-      {
-        held: request.slots,
-        wanted: request.wantedSlots,
-        head: request.headSlots,
-        spare: request.spareSlots,
-      },
-      size,
-      sharers,
-      false,
-      isClosed || isRecovering,
-    );
-    // Without slots for its first request, a worker would hold bytes for it that others wait for.
-    const headBytes = slots.held - request.slots < request.headSlots ? 0 : request.headBytes;
-    const bytes = lend(
-      state.bytes,
-      record.bytes,
-      { held: request.bytes, wanted: request.wantedBytes, head: headBytes, spare: 0 },
-      lendable(state, config.bytes),
-      sharers,
-      true,
-      isClosed || isRecovering,
-    );
-    const short = slots.isShort ? 'slots' : 'bytes';
-    const pool = slots.isShort || bytes.isShort ? (isRecovering ? 'recovering' : short) : '';
-    // Without slots and bytes for its first request a worker would return a grant unused.
-    const lacks =
-      request.keeps !== 1 &&
-      (slots.kept < Math.max(1, request.headSlots) || bytes.kept < request.headBytes);
-    const rates: RateGrant =
-      isClosed || lacks
-        ? { count: 0, amounts: state.buckets.map(() => 0), from: 0, until: 0, limit: -1 }
-        : grantRates(state.buckets, request, config.tick, sharers, state.budget);
-    const granted = rates.amounts[state.buckets.length - 2] ?? 0;
-    state.budget -= Math.floor(granted / MICRO);
-    state.out += granted;
-    record.out += granted;
-    if (leads) state.pending = 0;
-    const isNewLeader = leads && request.term !== state.terms && state.learned !== undefined;
-    return {
-      status: 'ok',
-      sequence: request.sequence,
-      now: state.now,
-      run: state.run,
-      epoch: state.epoch,
-      ...(request.epoch !== state.epoch || request.run !== state.run ? { config } : {}),
-      count: rates.count,
-      amounts: rates.amounts,
-      from: rates.from,
-      until: rates.until,
-      slots: slots.held,
-      bytes: bytes.held,
-      keptSlots: slots.kept,
-      keptBytes: bytes.kept,
-      contested: slots.isContested ? 1 : 0,
-      why: shortageOf(closures, pool, rates.limit, config.limits.length),
-      limit: rates.limit,
-      ...closures,
-      backoffs: state.backoffs,
-      workers: this.leases.size,
-      sharers: this.active.size,
-      lost: isNew && request.sequence > 1 && request.run === state.run ? 1 : 0,
-      leads: leads ? 1 : 0,
-      terms: state.terms,
-      lastReport: state.dropped + state.reports.length,
-      ...(state.plan === undefined ? {} : { plan: state.plan }),
-      ...(leads && state.reports.length > 0 ? { reports: [...state.reports] } : {}),
-      ...(isNewLeader ? { learned: state.learned as Data } : {}),
-    };
-  }
-}
-
-/**
- * The reason why a worker was granted less than it asked for.
- * @param pool the shortage of slots or bytes; empty: none
- * @param limit the index of the limit that was short; -1: none was
- * @param limits the number of configured limits; indexes from there on are learned limits
- */
-function shortageOf(
-  { closed, held, broken }: Closures,
-  pool: Shortage,
-  limit: number,
-  limits: number,
-): Shortage {
-  if (broken > 0) return 'broken';
-  if (closed > 0) return 'closed';
-  if (held > 0) return 'learned';
-  if (pool !== '') return pool;
-  if (limit < 0) return '';
-  return limit < limits ? 'limit' : 'learned';
 }
 
 function isAbove0(amount: number): boolean {
