@@ -118,7 +118,7 @@ export class BatchState {
     const { downForMs, wasReached, tried } = this.#outage;
     const { outageMs, unreachableMs } = this.#settings.batch;
     if (!wasReached && downForMs >= unreachableMs) {
-      const message = `the server does not answer (${tried}). Is it running? Check --base-url`;
+      const message = `the server does not answer (${tried}). Is it running, and is its address (--base-url) right?`;
       this.stop({ reason: 'unreachable', message });
     } else if (wasReached && downForMs >= outageMs) {
       const message = `the server has not answered for ${Math.round(downForMs / 1_000)} s (${tried})`;

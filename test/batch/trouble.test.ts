@@ -125,6 +125,7 @@ describe('a server that is down', () => {
     ['refuses connections', refused],
     ['breaks connections', reset],
     ['hides behind a gateway', () => says(502, 'Bad gateway')],
+    ['shows a page', () => new BadAnswerError('http://x', 200)],
   ] as const)(
     'in the middle is waited for where it %s, and nothing is lost',
     async ([, fail], test) => {

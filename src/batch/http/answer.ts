@@ -49,7 +49,8 @@ export function problemOf({ statusCode, headers, body }: BatchResponse): string 
     const target = typeof location === 'string' ? ` to ${location}` : '';
     return `HTTP ${statusCode}, a redirect${target}, which is not followed`;
   }
-  if (statusCode >= 400 || isObject(body)) return `HTTP ${statusCode}`;
+  if (statusCode >= 400) return `HTTP ${statusCode}`;
+  if (isObject(body)) return `HTTP ${statusCode} with ${errorIn(body) ? 'an error' : 'no result'}`;
   return `HTTP ${statusCode} with ${kindOf(body)}, which is no answer`;
 }
 

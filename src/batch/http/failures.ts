@@ -133,6 +133,8 @@ export class OutageWatch {
   #since: number | undefined = undefined;
   #failures = 0;
   #attempts = 0;
+  /** Bad answers since the last good one. */
+  #bad = 0;
   #last = '';
   readonly #now: () => number;
 
@@ -157,19 +159,18 @@ export class OutageWatch {
 
   /** An answer came. */
   answered(): void {
-    this.wasReached = true;
-    this.#since = undefined;
-    this.#failures = 0;
-    this.#attempts = 0;
+    this.#bad = 0;
+    this.#isThere();
   }
 
   /** An attempt has failed. @returns undefined: the limiter's own verdict applies */
   failed(error: unknown): Verdict | undefined {
     // The limiter decides: a request that takes too long may do so again, and is paid each time.
     if (error instanceof CallTimeoutError) return undefined;
-    // A server that has answered before is not down: the request may be the cause.
-    if (error instanceof BadAnswerError && this.wasReached) {
-      this.answered();
+    // A server that has answered before may not be down: the request may be the cause.
+    if (error instanceof BadAnswerError && this.wasReached && this.#bad < IN_A_ROW - 1) {
+      this.#bad += 1;
+      this.#isThere();
       return { kind: 'failed', retry: true, status: error.statusCode };
     }
     // Do not retry a status below 400 without a result, even if its body mentions a limit; but
@@ -192,5 +193,12 @@ export class OutageWatch {
       return undefined;
     }
     return this.#failures >= IN_A_ROW ? { kind: 'overloaded', retry: true } : undefined;
+  }
+
+  #isThere(): void {
+    this.wasReached = true;
+    this.#since = undefined;
+    this.#failures = 0;
+    this.#attempts = 0;
   }
 }

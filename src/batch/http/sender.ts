@@ -1,13 +1,16 @@
 import { type Dispatcher, request as httpRequest } from 'undici';
+import { endpointOf, hasResult } from '../endpoint.ts';
 import { codeOf, messageOf } from '../errors.ts';
 import { MAX_LINE_BYTES } from '../input/lines.ts';
-import { at } from '../json.ts';
+import { at, isObject } from '../json.ts';
 import type { BatchRequest, BatchResponse, Send } from '../request.ts';
+import { errorIn } from './answer.ts';
 import {
   AnswerTooLongError,
   BadAnswerError,
   CallTimeoutError,
   ConnectionError,
+  StatusError,
 } from './failures.ts';
 import { dispatcherOf, proxyProblem } from './proxy.ts';
 
@@ -83,11 +86,12 @@ async function sendOnce(
       body: json,
     });
     const text = await response.body.text();
-    return responseOf(target, response, text);
+    return checkResult(url, responseOf(target, response, text));
   } catch (error) {
     if (attempt.signal.aborted) throw attempt.signal.reason;
     if (codeOf(error) === TOO_LONG_CODE) throw new AnswerTooLongError(target);
-    throw error instanceof ConnectionError ? error : connectionError(target, error);
+    if (error instanceof StatusError || error instanceof ConnectionError) throw error;
+    throw connectionError(target, error);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', abort);
@@ -116,6 +120,15 @@ function responseOf(
     if (statusCode >= 300) return { ...common, body: text };
     throw new BadAnswerError(target, statusCode);
   }
+}
+
+/** @throws StatusError for a body with neither an error nor a result, such as `{}` */
+function checkResult(url: string, response: BatchResponse): BatchResponse {
+  const { statusCode, body } = response;
+  const isEmpty = statusCode < 300 && isObject(body) && !errorIn(body) && !hasResult(body);
+  // Answers of other APIs have results in other fields.
+  if (isEmpty && endpointOf(url) !== undefined) throw new StatusError(response);
+  return response;
 }
 
 function keyHeaders(url: string, apiKey: string | undefined): Record<string, string> {
