@@ -171,11 +171,12 @@ function demandOf(
   const isHeldBack = WITHOUT_SLOTS.has(last?.why ?? '');
   const sendable = isHeldBack ? Math.min(waiting, Math.max(1, holdings.slots.held)) : waiting;
   let needed = Math.max(0, sendable - covered);
-  if (needed > 0 && headCosts !== undefined && !covers(headCosts, unused)) {
+  const isCovered = headCosts !== undefined && covers(headCosts, unused);
+  if (needed > 0 && headCosts !== undefined && !isCovered) {
     list.push(oneDemand(headCosts, places, head?.tokens ?? 0, 1, 0));
     needed -= 1;
   }
-  if (needed > 0) list.push(oneDemand(costs, places, tokens, needed, 0));
+  if (needed > 0) list.push(oneDemand(costs, places, tokens, needed, isCovered ? 2 : 0));
   const spare = Math.max(0, waiting + ahead - Math.max(covered, waiting));
   if (spare > 0) list.push(oneDemand(costs, places, tokens, spare, 1));
   return list;
@@ -190,7 +191,7 @@ function oneDemand(
   places: number,
   tokens: number,
   count: number,
-  spare: 0 | 1,
+  spare: Demand['spare'],
 ): Demand {
   const own = Array.from({ length: places }, (_, place) => costs[place] ?? 0);
   return { count, costs: own, tokens, spare };

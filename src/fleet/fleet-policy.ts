@@ -80,11 +80,12 @@ export class FleetPolicy implements Policy<Charge> {
   }
 
   wait(request: RequestCost, now: number): number {
-    const ownMs = this.own?.wait(request, now) ?? 0;
-    if (ownMs !== 0) {
+    // Only for a cost that can never pass: the buckets of the store let fewer requests pass at once
+    // than the windows of this worker.
+    if ((this.own?.wait(request, now) ?? 0) === REFUSED) {
       this.binding = 'rateLimit';
       this.bindingLimit = this.own?.bindingLimit;
-      return ownMs;
+      return REFUSED;
     }
     const { worker } = this;
     const waitMs = worker.error === undefined ? worker.wait(this.of(request), now) : 0;

@@ -266,9 +266,12 @@ export class FleetWorker {
     }
     account.receive(reply, first.request, isKept, now);
     this.hooks.answered(reply, hasForgotten, now, sentAt);
-    const isNews = reply.why !== (before?.why ?? '') || reply.amounts.some((amount) => amount > 0);
-    if (isNews || hasOthers || holdings.slots.free > 0 || holdings.bytes.free > 0)
-      this.hooks.changed();
+    const isNews =
+      hasOthers ||
+      reply.config !== undefined ||
+      reply.why !== (before?.why ?? '') ||
+      reply.amounts.some((amount) => amount > 0);
+    if (isNews || holdings.slots.free > 0 || holdings.bytes.free > 0) this.hooks.changed();
   }
 
   /** Takes over the configuration of the store, if another worker has set it. */

@@ -42,8 +42,12 @@ export interface Demand {
   readonly costs: readonly number[];
   /** The tokens of one request, for a learned rate of tokens. */
   readonly tokens: number;
-  /** 1: these requests do not wait yet. The store grants them only what no other worker needs. */
-  readonly spare: 0 | 1;
+  /**
+   * 1: these requests do not wait yet. The store grants them only what no other worker needs.
+   * 2: they wait behind a first request that has its grant. The store reserves for them what flows
+   * in within two ticks. For the first request (0) it reserves any cost.
+   */
+  readonly spare: 0 | 1 | 2;
 }
 
 /** Limits learned from the provider's answers. They apply beside the configured ones. */

@@ -111,8 +111,7 @@ export class WorkerAccount {
       return Number.POSITIVE_INFINITY;
     }
     const latestAt = now - LATEST_MS;
-    if (credits.hasStale(latestAt)) {
-      if (isKept) return Number.POSITIVE_INFINITY;
+    if (!isKept && credits.hasStale(latestAt)) {
       this.corrections.giveBack(credits.takeStale(latestAt, placesOf(this.config)));
     }
     return Math.max(0, credits.dueAt(costs) - now);

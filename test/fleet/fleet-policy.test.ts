@@ -64,8 +64,10 @@ describe('a limit that is charged the real usage', () => {
     const { clock, limiters, sends, send } = fleetOf(each, each, each);
     await send(1_000, options, recorded);
     await clock.advanceAsync(60_000);
-    // Nothing is known of the first requests, of which each slot has one.
-    expect(mostIn(sends, WINDOW_MS)).toBeLessThanOrEqual(1_000 + 4 * COST);
+    // Nothing is known of the first requests, of which each slot has one. The window may hold one
+    // request more, at the cost that was given for it.
+    const more = Math.max(4 * COST, options?.tokens ?? 0);
+    expect(mostIn(sends, WINDOW_MS)).toBeLessThanOrEqual(1_000 + more);
     expect(sends.length * COST).toBeGreaterThan(0.9 * 6_000);
     for (const limiter of limiters) limiter.close();
   });

@@ -28,6 +28,8 @@ export class FleetLearning {
   /** The store's time in the last reply, and this worker's time for the same moment, in ms. */
   private storeAt = 0;
   private heardAt = 0;
+  /** Whether any worker sends or has waiting requests, as of the last call. */
+  private isActive = false;
 
   constructor(policy: AdaptiveRatePolicy, reports: AttemptReports) {
     this.policy = policy;
@@ -46,8 +48,8 @@ export class FleetLearning {
 
   /** The longest time between two calls, in ms; Infinity: no limit. */
   beatMs(now: number): number {
-    const { leader, term } = this;
-    const isBusy = term > 0 && leader?.isWaiting(this.storeTime(now)) === true;
+    const { leader, term, isActive } = this;
+    const isBusy = term > 0 && isActive && leader?.isWaiting(this.storeTime(now)) === true;
     return isBusy ? BEAT_MS : Number.POSITIVE_INFINITY;
   }
 
@@ -73,6 +75,7 @@ export class FleetLearning {
   /** @param sentAt when the answered call was made */
   answered(reply: GrantReply, sentAt: number, now: number): void {
     this.storeAt = reply.now / 1_000;
+    this.isActive = reply.sharers > 0;
     // The store made its reply between these two times: assumes the middle.
     this.heardAt = (sentAt + now) / 2;
     this.plan = reply.plan;

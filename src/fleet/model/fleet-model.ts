@@ -154,7 +154,7 @@ export class FleetModel {
     if (knows) settle(state, request);
     report(state, request, record);
     const leads = lead(state, request);
-    const wants = knows && request.demand.some(({ spare }) => spare === 0);
+    const wants = knows && request.demand.some(({ spare }) => spare !== 1);
     // A worker that waits for a reserved time calls less often.
     const hasReserved = request.unused.some(isAbove0);
     const lasts = hasReserved ? ACTIVE + Math.floor(config.ttl / 4) : ACTIVE;

@@ -65,9 +65,12 @@ export function grant(
   );
   const short = slots.isShort ? 'slots' : 'bytes';
   const pool = slots.isShort || bytes.isShort ? (isRecovering ? 'recovering' : short) : '';
-  // Without slots and bytes for its first request a worker would return a grant unused.
+  // Without slots and bytes for its first request a worker would return a grant unused. With the
+  // bytes that this request lacked it is sent, even if others wait for its slots.
+  const isComplete = headBytes > 0 && bytes.held - request.bytes >= headBytes;
   const lacks =
     request.keeps !== 1 &&
+    !isComplete &&
     (slots.kept < Math.max(1, request.headSlots) || bytes.kept < request.headBytes);
   const rates: RateGrant =
     isClosed || lacks

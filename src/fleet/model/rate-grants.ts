@@ -33,7 +33,7 @@ export function configure(state: FleetState, config: SharedConfig): void {
 export function settle(state: FleetState, request: ExchangeRequest): void {
   const { settled, returned, unused: kept, demand, keeps } = request;
   const limits = state.buckets.length - 2;
-  const next = demand.find(({ spare }) => spare === 0);
+  const next = demand.find(({ spare }) => spare !== 1);
   state.buckets.forEach((bucket, place) => {
     if (bucket.perHour === 0) return;
     const unused = returned[place] ?? 0;
@@ -124,7 +124,7 @@ export function grantRates(
     }
     count += fitting;
     if (fitting < demand.count) {
-      if (demand.spare === 0) short = binding;
+      if (demand.spare !== 1) short = binding;
       break;
     }
   }

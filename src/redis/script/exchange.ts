@@ -62,7 +62,7 @@ end
 if knows then
   local following
   for i = #request.demand, 1, -1 do
-    if request.demand[i].spare == 0 then following = request.demand[i] end
+    if request.demand[i].spare ~= 1 then following = request.demand[i] end
   end
   for i, bucket in ipairs(state.buckets) do
     if bucket.perHour > 0 then

@@ -10,7 +10,7 @@ for _, amount in ipairs(request.unused) do
   if amount > 0 then isActive, lasts = true, ACTIVE + floor(state.ttl / 4) end
 end
 if knows then
-  for _, demand in ipairs(request.demand) do isActive = isActive or demand.spare == 0 end
+  for _, demand in ipairs(request.demand) do isActive = isActive or demand.spare ~= 1 end
 end
 if isActive then redis.call('ZADD', KEYS[4], num(state.alive + lasts), worker)
 else redis.call('ZREM', KEYS[4], worker) end
@@ -117,8 +117,10 @@ local function isOfRest(demand)
   end
   return isInDebt
 end
--- Without slots and bytes for its first request it would return a grant unused.
-local lacks = request.keeps ~= 1
+-- Without slots and bytes for its first request it would return a grant unused. With the bytes that
+-- this request lacked it is sent, even if others wait for its slots.
+local isComplete = headBytes > 0 and record.bytes.held - request.bytes >= headBytes
+local lacks = request.keeps ~= 1 and not isComplete
   and (keptSlots < max(1, request.headSlots) or keptBytes < request.headBytes)
 if not isClosed and not lacks then
   local reach, spare, atOnce = {}, {}, {}
@@ -153,7 +155,7 @@ if not isClosed and not lacks then
     end
     count = count + fitting
     if fitting < demand.count then
-      if demand.spare == 0 then short = binding end
+      if demand.spare ~= 1 then short = binding end
       break
     end
   end
