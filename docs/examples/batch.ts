@@ -22,4 +22,4 @@ const report = await runBatch({
     return { statusCode: response.status, headers, body: data };
   },
 });
-console.log(report.ok, report.failed); // 2 0
+console.log(report.ok, report.failed, report.stop?.message); // 2 0 undefined

@@ -1,11 +1,16 @@
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createLimiter } from 'headgate';
 
 // Three prompts stand for your 100,000; the second has its answer from an earlier run.
-await writeFile('prompts.jsonl', '{"id":1,"text":"a"}\n{"id":2,"text":"b"}\n{"id":3,"text":"c"}\n');
-await writeFile('results.jsonl', '{"id":2,"answer":"B"}\n');
+const folder = await mkdtemp(join(tmpdir(), 'prompts-'));
+const input = join(folder, 'prompts.jsonl');
+const output = join(folder, 'results.jsonl');
+await writeFile(input, '{"id":1,"text":"a"}\n{"id":2,"text":"b"}\n{"id":3,"text":"c"}\n');
+await writeFile(output, '{"id":2,"answer":"B"}\n');
 
 interface Prompt {
   readonly id: number;
@@ -13,10 +18,10 @@ interface Prompt {
 }
 const complete = async (text: string) => text.toUpperCase();
 
-const before = existsSync('results.jsonl') ? await readFile('results.jsonl', 'utf8') : '';
+const before = existsSync(output) ? await readFile(output, 'utf8') : '';
 const done = new Set(before.split('\n').flatMap((line) => (line ? [JSON.parse(line).id] : [])));
-const results = createWriteStream('results.jsonl', { flags: 'a' });
-const lines = createInterface({ input: createReadStream('prompts.jsonl') })[Symbol.asyncIterator]();
+const results = createWriteStream(output, { flags: 'a' });
+const lines = createInterface({ input: createReadStream(input) })[Symbol.asyncIterator]();
 
 const CONCURRENCY = 64;
 const limiter = createLimiter({ concurrency: CONCURRENCY });
@@ -37,4 +42,4 @@ async function work(): Promise<void> {
 
 await Promise.all(Array.from({ length: CONCURRENCY }, work));
 await new Promise((resolve) => results.end(resolve));
-console.log((await readFile('results.jsonl', 'utf8')).trim().split('\n').length); // 3
+console.log((await readFile(output, 'utf8')).trim().split('\n').length); // 3

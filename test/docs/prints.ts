@@ -5,7 +5,7 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'anthropic.ts': ['assistant'],
   'axios.ts': ['It says: '],
   'azure.ts': ['1 true'],
-  'batch.ts': ['2 0'],
+  'batch.ts': ['2 0 undefined'],
   'bullmq.ts': ['Say hello. '],
   'bedrock.ts': ['It says: ', 'true'],
   'by-hand.ts': ['ant+bee', 'cat+dog', 'eel'],
