@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { pagesIn } from '../docs/src/pages.ts';
 import { installPacked } from './support/packed.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -87,8 +88,13 @@ describe('the packed package in an empty project', () => {
       'LICENSE',
       'README.md',
       'dist',
+      'docs',
       'package.json',
     ]);
+    const docs = pagesIn(ROOT).map(({ path }) => path);
+    expect(files.filter((file) => file.startsWith('docs/')).sort()).toEqual(
+      docs.filter((path) => path.startsWith('docs/')).sort(),
+    );
     for (const ending of ['.js', '.cjs', '.mjs', '.d.ts', '.d.cts']) {
       expect(files).toContain(`dist/index${ending}`);
     }

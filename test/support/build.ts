@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { copyFile, cp, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { extname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
@@ -36,6 +36,10 @@ export async function setupWith(
 ): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'headgate-'));
   await Promise.all(PUBLISHED.map((file) => copyFile(join(ROOT, file), join(folder, file))));
+  await cp(join(ROOT, 'docs'), join(folder, 'docs'), {
+    recursive: true,
+    filter: (path) => ['', '.md'].includes(extname(path)),
+  });
   await link(join(folder, 'node_modules'));
   await symlink(join(ROOT, 'examples'), join(folder, 'examples'), 'dir');
   try {
