@@ -101,6 +101,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'headgate/inspector',
     'headgate/redis',
     'headgate/telemetry',
+    'util',
     'sizing',
     'rxjs',
     'node:',

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BatchState } from './batch-state.ts';
+import { checkBatchOptions } from './check-options.ts';
 import { BatchError, InterruptedError } from './errors.ts';
 import { checkTemplate, type InputOptions } from './input/read-input.ts';
 import { findSources, type Source } from './input/sources.ts';
@@ -8,7 +9,7 @@ import { OutputLock } from './ledger/lock.ts';
 import { checkOutputKind, inspectOutput } from './ledger/open-output.ts';
 import { OutputChangedError, ResultFile } from './ledger/result-file.ts';
 import { pricesOf } from './money.ts';
-import { type BatchOptions, type BatchSettings, checkBatchOptions } from './options.ts';
+import type { BatchOptions, BatchSettings } from './options.ts';
 import { type BatchProgress, type BatchReport, reportOf, type Stop } from './progress.ts';
 import { allSized, type BatchRequest } from './request.ts';
 import { ResultKeeper } from './result-keeper.ts';

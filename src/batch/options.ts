@@ -1,12 +1,10 @@
 import type { LimiterOptions } from 'headgate';
 import type { AnswerCache } from './cache/answer-cache.ts';
-import { API_NAMES, type ApiName } from './endpoint.ts';
-import { BatchError } from './errors.ts';
-import { MAX_TIMEOUT_MS } from './http/sender.ts';
-import { INPUT_FORMATS, type InputFormat } from './input/read-input.ts';
+import type { ApiName } from './endpoint.ts';
+import type { InputFormat } from './input/read-input.ts';
 import type { ExistingOutput } from './ledger/open-output.ts';
 import type { Prices } from './money.ts';
-import { type ModelLimits, waitingAtCircuit } from './pacer.ts';
+import type { ModelLimits } from './pacer.ts';
 import type { Send } from './request.ts';
 
 /** The options of `runBatch`, without those of its limiter. */
@@ -98,96 +96,4 @@ export interface BatchSettings {
       >
     >;
   readonly limiter: LimiterOptions;
-}
-
-const OUTAGE_MS = 30 * 60_000;
-const UNREACHABLE_MS = 10_000;
-const DRAIN_MS = 10_000;
-const EXISTING = ['resume', 'append', 'overwrite'];
-
-/**
- * Checks the options that are not of the limiter.
- * @throws BatchError, RangeError or TypeError that names a wrong option
- */
-export function checkBatchOptions(options: BatchOptions): BatchSettings {
-  const {
-    input,
-    output,
-    send,
-    format,
-    template,
-    limit,
-    api = 'chat',
-    model,
-    groupSize = 1,
-    existing = 'resume',
-    changed = 'fail',
-    retryFailed = false,
-    prices,
-    maxCost,
-    cache,
-    provider = '',
-    limitsByModel,
-    outageMs = OUTAGE_MS,
-    unreachableMs = UNREACHABLE_MS,
-    drainMs = DRAIN_MS,
-    signal,
-    abortSignal,
-    ...limiter
-  } = options;
-  if (typeof send !== 'function') throw new TypeError('`send` must be a function');
-  if (typeof output !== 'string') throw new TypeError('`output` must be the name of a file');
-  choice('api', api, API_NAMES);
-  choice('existing', existing, EXISTING);
-  choice('changed', changed, CHANGED_LINES);
-  if (format !== undefined) choice('format', format, INPUT_FORMATS);
-  if (!Number.isInteger(groupSize) || groupSize < 1) {
-    throw new RangeError(`\`groupSize\` must be an integer >= 1, got ${groupSize}`);
-  }
-  for (const [name, value] of Object.entries({ outageMs, unreachableMs, drainMs, maxCost })) {
-    if (value !== undefined && !(value >= 0)) {
-      throw new RangeError(`\`${name}\` must be a number >= 0, got ${value}`);
-    }
-  }
-  if (drainMs > MAX_TIMEOUT_MS) {
-    throw new RangeError(`\`drainMs\` must be at most ${MAX_TIMEOUT_MS}, got ${drainMs}`);
-  }
-  if (maxCost !== undefined && prices === undefined) {
-    throw new BatchError(
-      'a bound of the cost needs prices: give --price-in and --price-out, or --prices FILE',
-    );
-  }
-  const batch = {
-    input,
-    output,
-    send,
-    format,
-    template,
-    limit,
-    api,
-    model,
-    groupSize,
-    existing,
-    changed,
-    retryFailed,
-    prices,
-    maxCost,
-    cache,
-    provider,
-    limitsByModel,
-    outageMs,
-    unreachableMs,
-    drainMs,
-    signal,
-    abortSignal,
-  };
-  // Requests wait while a circuit is open: a batch need not be fast.
-  return { batch, limiter: waitingAtCircuit(limiter) };
-}
-
-function choice(name: string, value: string, choices: readonly string[]): void {
-  if (choices.includes(value)) return;
-  throw new TypeError(
-    `\`${name}\` must be one of ${choices.join(', ')}, got ${JSON.stringify(value)}`,
-  );
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -82,7 +82,40 @@ it('a time that is too long for a timer is refused in code, too', async () => {
   expect(() => createHttpSender(options)).toThrow(bound);
   const send = createHttpSender({ ...options, timeoutMs: 1 }).send;
   const batch = { input, output: join(folder, 'o'), send, drainMs: 2 ** 31 };
-  await expect(runBatch(batch)).rejects.toThrow('`drainMs` must be at most 2147483647');
+  await expect(runBatch(batch)).rejects.toThrow('`drainMs` must be a number from 0 to 2147483647');
+});
+
+describe('a wrong option of runBatch is named', () => {
+  it.each<[options: object, says: string]>([
+    [{ input: undefined }, '`input` must be a string or an array of strings, got undefined'],
+    [{ inputs: input }, '`inputs` is no option of runBatch; did you mean `input`? It takes input,'],
+    [{ input: 5 }, '`input` must be a string or an array of strings, got 5'],
+    [{ input: [input, 5] }, '`input[1]` must be a string, got 5'],
+    [{ output: undefined }, '`output` must be the name of a file, got undefined'],
+    [{ send: 'x' }, '`send` must be a function, got "x"'],
+    [{ format: 'json' }, '`format` must be one of "jsonl", "text", "csv", "tsv", got "json"'],
+    [{ limit: 0 }, '`limit` must be an integer >= 1, got 0'],
+    [{ model: 5 }, '`model` must be a string, got 5'],
+    [{ retryFailed: 'x' }, '`retryFailed` must be true or false, got "x"'],
+    [{ prices: { m: { in: 1 } } }, '`prices.m.out` must be a finite number >= 0, got undefined'],
+    [{ maxCost: 'x' }, '`maxCost` must be a finite number >= 0, got "x"'],
+    [{ cache: {} }, '`cache.get` must be a function, got undefined'],
+    [{ signal: 'x' }, '`signal` must be an AbortSignal, got "x"'],
+    [{ concurency: 1 }, '`concurency` is no option of runBatch; did you mean `concurrency`?'],
+    [{ classify: () => undefined }, '`classify` is no option of runBatch'],
+    [
+      { limitsByModel: { m: { concurency: 1 } } },
+      '`concurency` is no option of limitsByModel.m; did you mean `concurrency`?',
+    ],
+  ])('%j', async (options, says) => {
+    const output = join(folder, 'unmade.jsonl');
+    // The file is not there: a wrong option is found before it is looked for.
+    const batch = { input: join(folder, 'none.jsonl'), output, send: () => undefined, ...options };
+    const error = await runBatch(batch as never).catch((thrown) => thrown);
+    expect(error.message).toContain(says);
+    expect(error).toBeInstanceOf(says.endsWith(', got 0') ? RangeError : TypeError);
+    expect(existsSync(output)).toBe(false);
+  });
 });
 
 describe('a wrong option of headgate work is named', () => {
