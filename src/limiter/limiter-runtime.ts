@@ -27,6 +27,7 @@ import {
 } from './request-counters.ts';
 import type { SharedLimits } from './shared-limits.ts';
 import { bindingOf, type LimiterSnapshot, snapshotOf } from './snapshot.ts';
+import { UnchargedBudget } from './uncharged-budget.ts';
 
 /** The parts that a limiter of a group has in common with the others. */
 export interface GroupSide {
@@ -101,6 +102,10 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
       this.gate.policies,
       group?.shared?.policies ?? {},
     ]);
+    const budgets = [this.gate.policies.costBudget, group?.shared?.policies.costBudget].filter(
+      (budget) => budget !== undefined,
+    );
+    if (budgets.length > 0) this.counters.unchargedBudget = new UnchargedBudget(budgets);
     const { feedback, gate } = this.gate;
     this.factoryOptions = {
       clock,

@@ -4,6 +4,7 @@ import type { Ticket } from '../model/ticket.ts';
 import { Progress, type ProgressOptions, type ProgressSnapshot } from '../policies/progress.ts';
 import type { RequestListener } from '../request/ticket-factory.ts';
 import type { Clock } from '../util/clock.ts';
+import type { UnchargedBudget } from './uncharged-budget.ts';
 
 /** The least time between two progress reports without a milestone. */
 const REPORT_MS = 1_000;
@@ -48,6 +49,8 @@ export function progressOf({ ok, failed, rejected }: Counts, now: number): Limit
 
 /** Counts a limiter's requests: present ones, ended ones by outcome, and their progress. */
 export class RequestCounters implements RequestListener {
+  /** Undefined if there is no cost budget. */
+  unchargedBudget: UnchargedBudget | undefined = undefined;
   /** Unfinished requests, without those that wait without a ticket. */
   private present = 0;
   private readonly _counts = { ok: 0, failed: 0, rejected: 0, cancelled: 0, reclaimed: 0 };
@@ -119,6 +122,7 @@ export class RequestCounters implements RequestListener {
   settled(ticket: Ticket, outcome: SettleOutcome): void {
     this.present -= 1;
     this._counts[outcome] += 1;
+    if (outcome === 'ok') this.unchargedBudget?.succeeded(ticket);
     if (this._progress !== undefined) this.record(this._progress, ticket, outcome);
     this.lookIfEmpty();
   }

@@ -1,8 +1,8 @@
 import { from, lastValueFrom, toArray } from 'rxjs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { limiterOptionsFromEnv, mergeLimiterOptions } from '../../../src/index.ts';
 import { createLimiterGroup } from '../../../src/limiter/group.ts';
-import { createLimiter } from '../../../src/limiter/limiter.ts';
+import { createLimiter, type Limiter } from '../../../src/limiter/limiter.ts';
 import type { GaugeSnapshot } from '../../../src/model/gauge.ts';
 import { costBudget } from '../../../src/operators/cost-budget.ts';
 import { dispatch } from '../../../src/operators/dispatch.ts';
@@ -164,4 +164,41 @@ it('the first answer alone determines the estimate of the next request', async (
   expect(reserved[0]).toBeCloseTo(0.01004, 6);
   expect(reserved[1]).toBeCloseTo(0.00064, 6);
   expect(reserved[2]).toBeCloseTo(0.00064, 6);
+});
+
+describe('a cost budget without prices', () => {
+  const warningsOf = async (
+    send: (limiter: Limiter, call: number) => Promise<unknown>,
+  ): Promise<readonly unknown[]> => {
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    const limiter = createLimiter({ clock: new ManualClock(), costBudget: BUDGET });
+    for (let call = 1; call <= 20; call += 1) {
+      await send(limiter, call).catch(() => {});
+      if (call < 10) expect(warn).not.toHaveBeenCalled();
+    }
+    const warnings = warn.mock.calls.map(([warning]) => warning);
+    warn.mockRestore();
+    return warnings;
+  };
+  const free = async (limiter: Limiter) => limiter.run(async () => 'answer');
+
+  it('is no mistake where a cost is recorded or given, or where calls fail', async () => {
+    const recorded = async (limiter: Limiter) => limiter.run((context) => context.recordCost(0));
+    expect(await warningsOf(recorded)).toEqual([]);
+    const later = async (limiter: Limiter, call: number) =>
+      limiter.run(({ recordCost }) => (call === 10 ? recordCost(0.01) : 'answer'));
+    expect(await warningsOf(later)).toEqual([]);
+    const given = async (limiter: Limiter) => limiter.run(() => 'answer', { costs: { cost: 0 } });
+    expect(await warningsOf(given)).toEqual([]);
+    const failed = async (limiter: Limiter) =>
+      limiter.run(() => Promise.reject(Object.assign(new Error('no'), { status: 400 })));
+    expect(await warningsOf(failed)).toEqual([]);
+  });
+
+  it('is warned of once, after ten successful calls without a cost', async () => {
+    expect(await warningsOf(free)).toEqual([
+      'headgate: `costBudget` would never be charged: give prices, or `costs: { cost }`, or call `context.recordCost`',
+    ]);
+    expect(await warningsOf(free)).toEqual([]);
+  });
 });
