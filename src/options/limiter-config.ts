@@ -24,7 +24,7 @@ export interface RequestConfig {
   readonly maxQueue?: number;
   /**
    * Which request fails when the queue is full: the newcomer (`error`, default, and `drop-newest`),
-   * or the oldest.
+   * or the oldest. No effect without `maxQueue`.
    */
   readonly overflow?: 'error' | 'drop-oldest' | 'drop-newest';
   /**

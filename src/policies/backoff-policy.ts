@@ -36,7 +36,7 @@ export interface BackoffConfig {
 export interface BackoffOption {
   /**
    * Options of the backoff after a 429. With them the rate does not adapt, unless `adaptive` is
-   * given.
+   * given; beside `adaptive: 'rate'` they apply where a named wait closes the gate.
    */
   readonly backoff?: BackoffConfig;
   /**

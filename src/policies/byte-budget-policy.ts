@@ -16,7 +16,10 @@ const DEFAULT_THROTTLED_BYTE_FACTOR = 20;
 export interface ByteBudgetConfig {
   /** Bytes in flight before requests wait, an integer >= 0. Default 5 MiB. */
   readonly maxBytes?: number;
-  /** The multiple of its size that a request is charged in throttled mode, >= 1. Default 20. */
+  /**
+   * The multiple of its size that a request is charged in throttled mode, >= 1. No effect under the
+   * adaptive rate. Default 20.
+   */
   readonly throttledByteFactor?: number;
 }
 

@@ -20,7 +20,7 @@ export interface ConcurrencyConfig {
   readonly concurrency?: number;
   /**
    * How many of the requests that were admitted in throttled mode may be in flight, an integer >=
-   * 1. Default 10.
+   * 1. No effect under the adaptive rate. Default 10.
    */
   readonly throttledConcurrency?: number;
 }

@@ -132,7 +132,10 @@ export interface ConcurrencyOptions {
    * The greatest number of requests in flight, an integer >= 1, or a stream of these. Default 400.
    */
   readonly concurrency?: Adjustable;
-  /** How many of the requests that were admitted in throttled mode may be in flight. Default 10. */
+  /**
+   * How many of the requests that were admitted in throttled mode may be in flight. No effect under
+   * the adaptive rate. Default 10.
+   */
   readonly throttledConcurrency?: number;
 }
 
@@ -140,7 +143,10 @@ export interface ConcurrencyOptions {
 export interface ByteBudgetOptions {
   /** Bytes in flight before requests wait, an integer >= 0, or a stream of these. Default 5 MiB. */
   readonly maxBytes?: Adjustable;
-  /** The multiple of its size that a request is charged in throttled mode, >= 1. Default 20. */
+  /**
+   * The multiple of its size that a request is charged in throttled mode, >= 1. No effect under the
+   * adaptive rate. Default 20.
+   */
   readonly throttledByteFactor?: number;
 }
 
