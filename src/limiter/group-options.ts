@@ -2,7 +2,7 @@ import type { SharedStore } from '../fleet/shared-store.ts';
 import { checkLimiterConfig } from '../options/check-config.ts';
 import { OBSERVED_KEYS, type ObservedOptions } from '../request/gate-options.ts';
 import { checkFunction } from '../util/check.ts';
-import { KEY_KEYS, type LimiterOptions } from './limiter-options.ts';
+import { checkForeign, KEY_KEYS, type LimiterOptions } from './limiter-options.ts';
 import type { SharedOptions } from './shared-limits.ts';
 
 /** The limits of one key. Telemetry never contains keys: the name is that of the group. */
@@ -52,6 +52,7 @@ export const GROUP_KEYS = [
 
 /** @throws RangeError or TypeError that names a wrong option */
 export function checkKeyOptions(options: KeyOptions): void {
+  checkForeign('each', 'group', options);
   checkLimiterConfig('each', options, KEY_KEYS, 'each.');
   for (const name of ['isFailure', 'classify', 'random'] as const) {
     if (options[name] !== undefined) checkFunction(`each.${name}`, options[name]);

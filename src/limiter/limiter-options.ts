@@ -58,8 +58,45 @@ export function checkThrottle<T>(
   checkRequestOptions(options);
 }
 
+/** The options that are probably meant by names of other libraries. */
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ['maxRetries', 'maxAttempts'],
+  ['retries', 'maxAttempts'],
+  ['rpm', 'requestsPerMinute'],
+  ['tpm', 'tokensPerMinute'],
+  ['timeout', 'attemptTimeoutMs'],
+  ['timeoutMs', 'attemptTimeoutMs'],
+  ['interval', 'pace.intervalMs'],
+  ['intervalMs', 'pace.intervalMs'],
+]);
+
+const REQUEST_OPTIONS: readonly string[] = [...RESULT_KEYS, ...NAMED_REQUEST_KEYS];
+/** Those of them that calls take, too. */
+const CALL_OPTIONS: readonly string[] = ['costs', 'priority', 'weight', 'id'];
+
+/**
+ * Finds options of other libraries, and those of single requests.
+ * @throws TypeError that says what to give instead, or where
+ */
+export function checkForeign(where: string, owner: 'limiter' | 'group', options: unknown): void {
+  for (const key of Object.keys(options ?? {})) {
+    const advice = adviceOn(key, owner);
+    if (advice !== undefined) throw new TypeError(`\`${key}\` is no option of ${where}; ${advice}`);
+  }
+}
+
+function adviceOn(key: string, owner: string): string | undefined {
+  const meant = OTHER_NAMES.get(key);
+  if (meant === 'maxAttempts') return 'did you mean `maxAttempts`? The first attempt counts too';
+  if (meant !== undefined) return `did you mean \`${meant}\`?`;
+  if (!REQUEST_OPTIONS.includes(key)) return undefined;
+  const call = CALL_OPTIONS.includes(key) ? ` or \`${owner}.run\`` : '';
+  return `give it to \`${owner}.throttle\`${call}`;
+}
+
 /** @throws RangeError or TypeError that names a wrong option */
 export function checkLimiterOptions(options: LimiterOptions): void {
+  checkForeign('createLimiter', 'limiter', options);
   checkLimiterConfig('createLimiter', options, EXTRA_KEYS);
   checkRetryOptions(options);
   checkSharedOption(options);

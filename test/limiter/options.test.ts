@@ -32,6 +32,20 @@ describe('createLimiter', () => {
       '`backoff` and `feedback` exclude each other',
     ],
     [{ concurency: 5 }, '`concurency` is no option of createLimiter'],
+    [
+      { maxRetries: 5 },
+      'no option of createLimiter; did you mean `maxAttempts`? The first attempt',
+    ],
+    [{ retries: 5 }, '`retries` is no option of createLimiter; did you mean `maxAttempts`?'],
+    [{ rpm: 5 }, '`rpm` is no option of createLimiter; did you mean `requestsPerMinute`?'],
+    [{ tpm: 5 }, '`tpm` is no option of createLimiter; did you mean `tokensPerMinute`?'],
+    [{ timeout: 5 }, '`timeout` is no option of createLimiter; did you mean `attemptTimeoutMs`?'],
+    [{ timeoutMs: 5 }, 'no option of createLimiter; did you mean `attemptTimeoutMs`?'],
+    [{ interval: 5 }, '`interval` is no option of createLimiter; did you mean `pace.intervalMs`?'],
+    [{ intervalMs: 5 }, 'no option of createLimiter; did you mean `pace.intervalMs`?'],
+    [{ priority: 5 }, '; give it to `limiter.throttle` or `limiter.run`'],
+    [{ outcomes: true }, /^`outcomes` is no option .*; give it to `limiter.throttle`$/],
+    [{ estimate: () => 1 }, /^`estimate` is no option .*; give it to `limiter.throttle`$/],
     [null, 'the options of createLimiter must be an object, got null'],
   ])('%j is refused', (options, message) => {
     expect(() => createLimiter(options as LimiterOptions)).toThrow(message);

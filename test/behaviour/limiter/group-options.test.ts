@@ -29,6 +29,8 @@ describe('a wrong option of a group is named', () => {
     ],
     [{ each: { isFailure: 5 } }, /^`each.isFailure` must be a function, got 5/],
     [{ each: { classify: 'x' } }, /^`each.classify` must be a function, got "x"/],
+    [{ each: { rpm: 5 } }, /`rpm` is no option of each; did you mean `requestsPerMinute`\?/],
+    [{ each: { priority: 5 } }, /; give it to `group.throttle` or `group.run`/],
     [{ each: { limitz: {} } }, /`limitz` is no option of each/],
     [{ each: { clock: new ManualClock() } }, /`each.clock` must be the clock of the group/],
     [{ shared: 5 }, /options of shared must be an object, got 5/],
