@@ -2,6 +2,7 @@ import type { SharedStore } from '../fleet/shared-store.ts';
 import { checkLimiterConfig } from '../options/check-config.ts';
 import { OBSERVED_KEYS, type ObservedOptions } from '../request/gate-options.ts';
 import { checkFunction } from '../util/check.ts';
+import type { Clock } from '../util/clock.ts';
 import { checkForeign, KEY_KEYS, type LimiterOptions } from './limiter-options.ts';
 import type { SharedOptions } from './shared-limits.ts';
 
@@ -50,11 +51,17 @@ export const GROUP_KEYS = [
   ...OBSERVED_KEYS,
 ] as const;
 
-/** @throws RangeError or TypeError that names a wrong option */
-export function checkKeyOptions(options: KeyOptions): void {
-  checkForeign('each', 'group', options);
-  checkLimiterConfig('each', options, KEY_KEYS, 'each.');
-  for (const name of ['isFailure', 'classify', 'random'] as const) {
-    if (options[name] !== undefined) checkFunction(`each.${name}`, options[name]);
+/**
+ * @param name of the options, for errors: `each`, or `each("large")`
+ * @throws RangeError or TypeError that names a wrong option
+ */
+export function checkKeyOptions(name: string, options: KeyOptions, clock: Clock): void {
+  checkForeign(name, 'group', options);
+  checkLimiterConfig(name, options, KEY_KEYS, `${name}.`);
+  for (const key of ['isFailure', 'classify', 'random'] as const) {
+    if (options[key] !== undefined) checkFunction(`${name}.${key}`, options[key]);
+  }
+  if (options.clock !== undefined && options.clock !== clock) {
+    throw new TypeError(`\`${name}.clock\` must be the clock of the group; leave it out`);
   }
 }

@@ -1,6 +1,7 @@
 import type { Instrumentation } from '../model/instrumentation.ts';
 import type { LimiterEvent } from '../model/limiter-event.ts';
 import { areAtRest } from '../policies/policies.ts';
+import { show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Timeouts } from '../util/timers.ts';
 import { withoutUndefined } from '../util/without-undefined.ts';
@@ -100,11 +101,9 @@ export class KeyLimiters {
   open(key: string, before: CountedBefore | undefined, shared: SharedLimits | undefined): Limiter {
     const { each = {}, classify, random, name } = this.options;
     const { clock, instrumentation, store, isHeard, emit } = this.parts;
-    const limits = typeof each === 'function' ? each(key) : each;
-    checkKeyOptions(limits);
-    if (limits.clock !== undefined && limits.clock !== clock) {
-      throw new TypeError('`each.clock` must be the clock of the group; leave it out');
-    }
+    const isByKey = typeof each === 'function';
+    const limits = isByKey ? each(key) : each;
+    checkKeyOptions(isByKey ? `each(${show(key)})` : 'each', limits, clock);
     const keyStore = store?.ofKey(key, limits);
     const options = {
       ...(classify && { classify }),
