@@ -9,6 +9,7 @@ import { readLimits, readModelLimits } from '../../src/batch/command/run-options
 import { OptionValues } from '../../src/batch/command/values.ts';
 import { createHttpSender, runBatch } from '../../src/batch/index.ts';
 import { readPriceFile } from '../../src/batch/money.ts';
+import { loadQueuePackages } from '../../src/batch/queue/queue-packages.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'headgate-options-'));
 const [input, limits] = [join(folder, 'in.jsonl'), join(folder, 'limits.json')];
@@ -115,6 +116,30 @@ describe('a wrong option of runBatch is named', () => {
     expect(error.message).toContain(says);
     expect(error).toBeInstanceOf(says.endsWith(', got 0') ? RangeError : TypeError);
     expect(existsSync(output)).toBe(false);
+  });
+});
+
+describe('a package that the queue needs', () => {
+  const notFound = (name: string, by: string) => async (): Promise<never> => {
+    const message = `Cannot find package '${name}' imported from ${by}`;
+    throw Object.assign(new Error(message), { code: 'ERR_MODULE_NOT_FOUND' });
+  };
+  const bullmq = () => import('bullmq');
+  const ioredis = () => import('ioredis');
+  const [noBullmq, noIoredis] = [notFound('bullmq', '/a.js'), notFound('ioredis', '/a.js')];
+  const brokenBullmq = notFound('ioredis', '/node_modules/bullmq/index.js');
+
+  it.each([
+    [{ bullmq: noBullmq, ioredis }, 'the package bullmq; install it beside headgate'],
+    [{ bullmq, ioredis: noIoredis }, 'the package ioredis; install it beside headgate'],
+    [{ bullmq: brokenBullmq, ioredis: noIoredis }, 'the package ioredis; install it'],
+    [
+      { bullmq: noBullmq, ioredis: noIoredis },
+      'the packages bullmq and ioredis; install them beside headgate: npm install bullmq ioredis',
+    ],
+    [{ bullmq: brokenBullmq, ioredis }, "Cannot find package 'ioredis' imported from /node_mod"],
+  ])('is named if it is missing: %#', async (imports, says) => {
+    await expect(loadQueuePackages(imports)).rejects.toThrow(says);
   });
 });
 

@@ -1,4 +1,4 @@
-import { BatchError, codeOf } from '../errors.ts';
+import { BatchError, codeOf, messageOf } from '../errors.ts';
 
 /** The packages of the queue, which are loaded only if a queue is used. */
 export interface QueuePackages {
@@ -6,16 +6,39 @@ export interface QueuePackages {
   readonly Redis: typeof import('ioredis').Redis;
 }
 
-/** @throws BatchError that names the packages to install */
-export async function loadQueuePackages(): Promise<QueuePackages> {
-  try {
-    const [bullmq, { Redis }] = await Promise.all([import('bullmq'), import('ioredis')]);
-    return { bullmq, Redis };
-  } catch (error) {
-    if (codeOf(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
-    const advice = 'install them beside headgate: npm install bullmq ioredis';
-    throw new BatchError(`--redis needs the packages bullmq and ioredis; ${advice}`);
+interface Imports {
+  readonly bullmq: () => Promise<QueuePackages['bullmq']>;
+  readonly ioredis: () => Promise<Pick<QueuePackages, 'Redis'>>;
+}
+
+const IMPORTS: Imports = { bullmq: () => import('bullmq'), ioredis: () => import('ioredis') };
+
+/**
+ * @param imports for tests
+ * @throws BatchError that names the packages to install
+ */
+export async function loadQueuePackages(imports: Imports = IMPORTS): Promise<QueuePackages> {
+  const [bullmq, ioredis] = await Promise.allSettled([imports.bullmq(), imports.ioredis()]);
+  if (bullmq.status === 'fulfilled' && ioredis.status === 'fulfilled') {
+    return { bullmq: bullmq.value, Redis: ioredis.value.Redis };
   }
+  const missing = Object.entries({ bullmq, ioredis }).flatMap(([name, loaded]) =>
+    isMissing(name, loaded) ? [name] : [],
+  );
+  if (missing.length === 0) {
+    throw bullmq.status === 'rejected' ? bullmq.reason : (ioredis as PromiseRejectedResult).reason;
+  }
+  const [packages, them] = missing.length === 1 ? ['package', 'it'] : ['packages', 'them'];
+  const advice = `install ${them} beside headgate: npm install ${missing.join(' ')}`;
+  throw new BatchError(`--redis needs the ${packages} ${missing.join(' and ')}; ${advice}`);
+}
+
+/** Whether this package is not there; one that it imports may be missing, too. */
+function isMissing(name: string, loaded: PromiseSettledResult<unknown>): boolean {
+  if (loaded.status === 'fulfilled' || codeOf(loaded.reason) !== 'ERR_MODULE_NOT_FOUND') {
+    return false;
+  }
+  return messageOf(loaded.reason).includes(`'${name}'`);
 }
 
 const CONNECT_MS = 10_000;
