@@ -68,7 +68,7 @@ const LIMIT_OPTIONS: readonly CommandOption[] = [
     name: 'timeout',
     value: 'TIME',
     default: '10m',
-    help: 'longest duration of one call, including its answer; at most 24d',
+    help: 'longest duration of one call, including its answer, such as 90s; a number alone is seconds; at most 24d',
   },
   {
     name: 'max-attempts',
