@@ -42,8 +42,8 @@ interface Charge {
 }
 
 /**
- * The limits that all workers of a key share, as a policy of attempts: an attempt is sent when this
- * worker's own rate limits and the store allow it.
+ * The limits that all workers of a key share, as a policy of attempts: an attempt is sent when the
+ * store allows it. The worker's own rate limits give its cost, and refuse one that can never pass.
  */
 export class FleetPolicy implements Policy<Charge> {
   binding: GateKind = 'shared';
