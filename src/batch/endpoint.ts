@@ -10,8 +10,6 @@ export interface Endpoint {
   bodyOf(prompt: string): JsonObject;
   /** The answer as text; undefined: the response has no text. */
   textOf(response: unknown): string | undefined;
-  /** Whether a response has the field in which this API puts its results. */
-  hasResult(response: unknown): boolean;
   /** The most tokens that an answer to a body may have; undefined: the body sets no limit. */
   maxOutputOf(body: JsonObject): number | undefined;
 }
@@ -27,7 +25,6 @@ const chat: Endpoint = {
   promptField: 'messages',
   bodyOf: (prompt) => ({ messages: [{ role: 'user', content: prompt }] }),
   textOf: (response) => partsOf(at(response, 'choices', 0, 'message', 'content')),
-  hasResult: (response) => at(response, 'choices', 0) !== undefined,
   maxOutputOf: (body) => numberIn(body, 'max_completion_tokens') ?? numberIn(body, 'max_tokens'),
 };
 
@@ -41,8 +38,6 @@ const responses: Endpoint = {
     const texts = output.map((item) => partsOf(at(item, 'content'))).filter(isText);
     return texts.length === 0 ? undefined : texts.join('');
   },
-  hasResult: (response) =>
-    at(response, 'output') !== undefined || textAt(response, 'output_text') !== undefined,
   maxOutputOf: (body) => numberIn(body, 'max_output_tokens'),
 };
 
@@ -56,7 +51,6 @@ const embeddings: Endpoint = {
     const all = vectors.map((vector) => at(vector, 'embedding'));
     return JSON.stringify(all.length === 1 ? all[0] : all);
   },
-  hasResult: (response) => at(response, 'data', 0) !== undefined,
   maxOutputOf: () => 0,
 };
 
@@ -68,7 +62,6 @@ const anthropic: Endpoint = {
     max_tokens: ANTHROPIC_MAX_TOKENS,
   }),
   textOf: (response) => partsOf(at(response, 'content')),
-  hasResult: (response) => Array.isArray(at(response, 'content')),
   maxOutputOf: (body) => numberIn(body, 'max_tokens'),
 };
 
@@ -91,11 +84,6 @@ export function answerText(response: unknown): string | undefined {
     if (text !== undefined) return text;
   }
   return undefined;
-}
-
-/** Whether an answer has a result, by the shape of the answer alone. */
-export function hasResult(response: unknown): boolean {
-  return Object.values(ENDPOINTS).some((endpoint) => endpoint.hasResult(response));
 }
 
 /** The text of content that is a string, or a list of parts of which some have text. */

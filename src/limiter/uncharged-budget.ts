@@ -19,12 +19,13 @@ export class UnchargedBudget {
 
   /** A request has succeeded. */
   succeeded({ costs, usage }: Ticket): void {
+    if (warned || this.requests >= ENOUGH) return;
     const isPriced = this.budgets.every(({ readsUsage }) => readsUsage);
     if (isPriced || (usage?.cost ?? costs?.cost) !== undefined) {
       this.requests = Number.POSITIVE_INFINITY;
     }
     this.requests += 1;
-    if (this.requests !== ENOUGH || warned) return;
+    if (this.requests !== ENOUGH) return;
     warned = true;
     process.emitWarning(
       'headgate: `costBudget` would never be charged: give prices, or `costs: { cost }`, or call `context.recordCost`',

@@ -1,4 +1,4 @@
-import { at, isObject } from '../json.ts';
+import { at, isObject, type JsonObject } from '../json.ts';
 import type { BatchResponse } from '../request.ts';
 
 /** `send` has resolved with something that is no answer: it would do so for each request. */
@@ -17,6 +17,17 @@ export function checkAnswer(value: unknown): void {
 
 /** The fields in which APIs put the result. */
 const RESULTS = ['choices', 'output', 'output_text', 'data', 'content', 'results', 'embeddings'];
+
+/** Those of them whose list is never empty in an answer. */
+const FILLED = ['choices', 'data'];
+
+/** Whether a body has the field of a result, even if a model has put nothing into it. */
+export function hasResult(body: JsonObject): boolean {
+  return RESULTS.some((field) => {
+    const value = body[field] ?? undefined;
+    return value !== undefined && (!FILLED.includes(field) || at(value, 0) !== undefined);
+  });
+}
 
 /** Whether a response is not an error: some servers report an error with status 200. */
 export function isGood({ statusCode, body }: BatchResponse): boolean {

@@ -1,10 +1,10 @@
 import { type Dispatcher, request as httpRequest } from 'undici';
-import { endpointOf, hasResult } from '../endpoint.ts';
+import { endpointOf } from '../endpoint.ts';
 import { codeOf, messageOf } from '../errors.ts';
 import { MAX_LINE_BYTES } from '../input/lines.ts';
 import { at, isObject } from '../json.ts';
 import type { BatchRequest, BatchResponse, Send } from '../request.ts';
-import { errorIn } from './answer.ts';
+import { errorIn, hasResult } from './answer.ts';
 import {
   AnswerTooLongError,
   BadAnswerError,
