@@ -169,9 +169,13 @@ it('the first answer alone determines the estimate of the next request', async (
 describe('a cost budget without prices', () => {
   const warningsOf = async (
     send: (limiter: Limiter, call: number) => Promise<unknown>,
+    prices: { inputPrice: number; outputPrice: number } | undefined = undefined,
   ): Promise<readonly unknown[]> => {
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
-    const limiter = createLimiter({ clock: new ManualClock(), costBudget: BUDGET });
+    const limiter = createLimiter({
+      clock: new ManualClock(),
+      costBudget: { ...BUDGET, ...prices },
+    });
     for (let call = 1; call <= 20; call += 1) {
       await send(limiter, call).catch(() => {});
       if (call < 10) expect(warn).not.toHaveBeenCalled();
@@ -193,6 +197,7 @@ describe('a cost budget without prices', () => {
     const failed = async (limiter: Limiter) =>
       limiter.run(() => Promise.reject(Object.assign(new Error('no'), { status: 400 })));
     expect(await warningsOf(failed)).toEqual([]);
+    expect(await warningsOf(free, { inputPrice: 1, outputPrice: 2 })).toEqual([]);
   });
 
   it('is warned of once, after ten successful calls without a cost', async () => {
