@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'puppeteer-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openBrowser } from '../../tools/pictures/inspector/browser.ts';
+import { openTab, printTabs, shows } from './tabs.ts';
 
 type Library = typeof import('headgate');
 type InspectorModule = typeof import('headgate/inspector');
@@ -16,6 +17,7 @@ const built = (file: string) =>
 let library: Library;
 let browser: Browser;
 let page: Page;
+let faults: string[];
 let inspector: Awaited<ReturnType<InspectorModule['startInspector']>>;
 let limiters: Limiter[] = [];
 
@@ -29,10 +31,11 @@ afterAll(() => browser?.close());
 beforeEach(async () => {
   const { startInspector }: InspectorModule = await built('inspector/index.js');
   inspector = await startInspector({ port: 0, controls: true });
-  page = await browser.newPage();
+  ({ page, faults } = await openTab(browser));
 });
 
-afterEach(async () => {
+afterEach(async (context) => {
+  await printTabs(context, browser, faults);
   await page.close();
   await inspector.close();
   for (const limiter of limiters) limiter.close({ waiting: 'reject' });
@@ -70,12 +73,6 @@ async function press(selector: string, key: 'Enter' | 'Escape' = 'Enter'): Promi
 const focused = (selector: string) =>
   page.waitForFunction(`document.activeElement.matches(${JSON.stringify(selector)})`);
 
-const shows = (selector: string, text: string) =>
-  page.waitForFunction(
-    `[...document.querySelectorAll(${JSON.stringify(selector)})]
-      .some((each) => each.textContent.includes(${JSON.stringify(text)}))`,
-  );
-
 const hash = () => page.evaluate('location.hash').then(String);
 
 describe('the focus', () => {
@@ -94,13 +91,13 @@ describe('the focus', () => {
     const limiter = await open(1280, 'rows');
     await page.keyboard.press('Tab');
     await page.focus('.request-line');
-    await shows('section', 'The list stands still');
+    await shows(page, 'section', 'The list stands still');
     await fail(limiter, 25);
-    await shows('.figure', 'Failed25');
-    await shows('.request-name', '#2');
+    await shows(page, '.figure', 'Failed25');
+    await shows(page, '.request-name', '#2');
     await focused('.request-line');
     await page.focus('.steps button');
-    await shows('.request-name', '#27');
+    await shows(page, '.request-name', '#27');
   });
 
   it('keeps the row of a request that was opened by its address and is not listed', async () => {
@@ -152,7 +149,7 @@ describe('the focus', () => {
     await page.keyboard.type('4');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    await shows('[role=status]', 'Done.');
+    await shows(page, '[role=status]', 'Done.');
     expect(limiter.snapshot().concurrency.limit).toBe(4);
     await page.waitForSelector('.setting button[aria-disabled=true]');
     await focused('.setting button[aria-label^="Set "]');
@@ -179,16 +176,16 @@ describe('a screen reader', () => {
     });
     const task = () => finished;
     for (let request = 0; request < 4; request += 1) limiter.run(task).catch(() => {});
-    await shows('.headline', '2 wait: all 2 slots are taken.');
+    await shows(page, '.headline', '2 wait: all 2 slots are taken.');
     await page.reload();
-    await shows('main > section [role=status]', 'counts: Held back.');
+    await shows(page, 'main > section [role=status]', 'counts: Held back.');
     const told = () =>
       page.$$eval('main [aria-live], main [role=status]', (all) =>
         all.map(({ textContent }) => textContent).join(''),
       );
     const before = await told();
     limiter.run(task).catch(() => {});
-    await shows('.headline', '3 wait');
+    await shows(page, '.headline', '3 wait');
     expect(['', before]).toContain(await told());
     // The next test's page would show this limiter while its requests run.
     finish();

@@ -1,8 +1,12 @@
+import { once } from 'node:events';
+import { get } from 'node:http';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'puppeteer-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { MOST_READERS } from '../../src/inspector/event-stream.ts';
 import { openBrowser } from '../../tools/pictures/inspector/browser.ts';
+import { openTab, printTabs, shows } from './tabs.ts';
 
 type Library = typeof import('headgate');
 type InspectorModule = typeof import('headgate/inspector');
@@ -27,27 +31,16 @@ afterAll(() => browser?.close());
 beforeEach(async () => {
   const { startInspector }: InspectorModule = await built('inspector/index.js');
   inspector = await startInspector({ port: 0, controls: true });
-  faults = [];
-  page = await browser.newPage();
+  ({ page, faults } = await openTab(browser));
   await page.setViewport({ width: 1280, height: 900 });
-  page.on('pageerror', (error) => faults.push(String(error)));
-  page.on('console', (message) => {
-    if (message.type() === 'error') faults.push(message.text());
-  });
 });
 
-afterEach(async () => {
+afterEach(async (context) => {
+  await printTabs(context, browser, faults);
   await page.close();
   await inspector.close();
   for (const limiter of limiters) limiter.close();
 });
-
-async function shows(selector: string, text: string): Promise<void> {
-  const all = `[...document.querySelectorAll(${JSON.stringify(selector)})]`;
-  await page.waitForFunction(
-    `${all}.some((each) => each.textContent.includes(${JSON.stringify(text)}))`,
-  );
-}
 
 /** Two limiters: nothing waits in either, and requests of both have ended. */
 async function usedLimiters() {
@@ -67,18 +60,18 @@ describe('the address of one request', () => {
     await page.waitForSelector('.gate');
     const second = await page.$$('.gate');
     await second[1]?.click();
-    await shows('h1', 'second');
+    await shows(page, 'h1', 'second');
     await page.waitForSelector('.request-line');
     await page.click('.request-line');
-    await shows('.request-detail', 'attempt 1 took');
+    await shows(page, '.request-detail', 'attempt 1 took');
     const name = await page.$eval('.request.is-open .request-name', (each) => each.textContent);
     const address = await hash();
     expect(address).toMatch(/^#run=\d+&request=\d+$/);
 
     await page.reload();
-    await shows('h1', 'second');
-    await shows('.request.is-open .request-name', name ?? '');
-    await shows('.request-detail', 'attempt 1 took');
+    await shows(page, 'h1', 'second');
+    await shows(page, '.request.is-open .request-name', name ?? '');
+    await shows(page, '.request-detail', 'attempt 1 took');
     expect(await hash()).toBe(address);
     // The token was kept: what may be changed can be changed still.
     await page.waitForSelector('.setting input:not([disabled])');
@@ -100,7 +93,7 @@ describe('the address of one request', () => {
     await page.waitForSelector('.request-detail');
     const link = await hash();
     await page.evaluate(`location.hash = ${JSON.stringify(change(link))}`);
-    await shows('[role=alert]', words);
+    await shows(page, '[role=alert]', words);
     await page.click('[role=alert] button');
     await page.waitForSelector('[role=alert]', { hidden: true });
     expect(await hash()).toBe('');
@@ -115,7 +108,7 @@ describe('the time lines', () => {
     const [first] = await usedLimiters();
     await page.goto(inspector.url);
     // The chart is made anew when it has its lines.
-    await shows('.chart.is-wide .legend-item', 'succeeded');
+    await shows(page, '.chart.is-wide .legend-item', 'succeeded');
     await page.evaluate("document.querySelector('.chart.is-wide').scrollIntoView()");
     const over = await page.waitForSelector('.chart.is-wide .u-over');
     const box = await over?.boundingBox();
@@ -130,7 +123,7 @@ describe('the time lines', () => {
     expect(chosen).toMatch(/^\d\d:\d\d:\d\d to \d\d:\d\d:\d\d$/);
     // Requests that end meanwhile move nothing.
     await first?.run(async () => 1);
-    await shows('.figure', '4');
+    await shows(page, '.figure', '4');
     expect(await range()).toBe(chosen);
     await page.click('.back');
     await page.waitForSelector('.standing', { hidden: true });
@@ -182,10 +175,28 @@ it('the duration of an hour and of a moment take one line each', async () => {
   await clock.advanceAsync(3_599_000);
   await long;
   await page.goto(inspector.url);
-  await shows('.request-time', '59 min 59 s');
+  await shows(page, '.request-time', '59 min 59 s');
   const heights = await page.$$eval('.request-time', (times) =>
     times.map((time) => time.getBoundingClientRect().height),
   );
   expect(heights).toHaveLength(2);
   expect(new Set(heights).size).toBe(1);
+});
+
+it('a page that the server refused connects when another one is closed', async () => {
+  await usedLimiters();
+  const readers = await Promise.all(
+    Array.from({ length: MOST_READERS }, async () => {
+      const request = get(`${new URL(inspector.url).origin}/events`, { agent: false });
+      request.on('error', () => {});
+      const [response] = await once(request, 'response');
+      response.resume();
+      return request;
+    }),
+  );
+  await page.goto(inspector.url);
+  await shows(page, '.link-state', 'Not reachable');
+  for (const reader of readers) reader.destroy();
+  await shows(page, '.link-state', 'Live');
+  await page.waitForSelector('.request-line');
 });

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'puppeteer-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openBrowser } from '../../tools/pictures/inspector/browser.ts';
+import { openTab, printTabs, shows } from './tabs.ts';
 
 type Library = typeof import('headgate');
 type InspectorModule = typeof import('headgate/inspector');
@@ -32,19 +33,15 @@ afterAll(() => browser?.close());
 
 beforeEach(async () => {
   inspector = await inspectors.startInspector({ port: 0, controls: true });
-  faults = [];
-  page = await browser.newPage();
-  page.on('pageerror', (error) => faults.push(String(error)));
-  page.on('console', (message) => {
-    if (message.type() === 'error') faults.push(message.text());
-  });
+  ({ page, faults } = await openTab(browser));
   page.on('request', (request) => {
     const { origin } = new URL(inspector.url);
     if (!request.url().startsWith(origin)) faults.push(`asked ${request.url()}`);
   });
 });
 
-afterEach(async () => {
+afterEach(async (context) => {
+  await printTabs(context, browser, faults);
   await page.close();
   await inspector.close();
   // A request that ends lets another run, which is to end, too.
@@ -58,14 +55,6 @@ async function open(width = 1280, theme = 'light', url = inspector.url): Promise
   await page.setViewport({ width, height: 900 });
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
   await page.goto(url);
-}
-
-/** Waits until the page has such a text. */
-async function shows(selector: string, text: string): Promise<void> {
-  const all = `[...document.querySelectorAll(${JSON.stringify(selector)})]`;
-  await page.waitForFunction(
-    `${all}.some((each) => each.textContent.includes(${JSON.stringify(text)}))`,
-  );
 }
 
 /** The figures below the headline, by name. */
@@ -100,8 +89,8 @@ describe('the page', () => {
   it('shows the numbers of snapshot(), and what binds in words', async () => {
     const limiter = await busyLimiter('numbers', 5);
     await open();
-    await shows('h1', 'numbers');
-    await shows('.headline', '5 wait: all 2 slots are taken.');
+    await shows(page, 'h1', 'numbers');
+    await shows(page, '.headline', '5 wait: all 2 slots are taken.');
     const { waiting, concurrency, ended } = limiter.snapshot();
     expect(await figures()).toMatchObject({
       Waiting: String(waiting),
@@ -110,7 +99,7 @@ describe('the page', () => {
       Failed: String(ended.failed),
       '429s': '0',
     });
-    await shows('.station.is-held', 'Slots');
+    await shows(page, '.station.is-held', 'Slots');
     expect(faults).toEqual([]);
   });
 
@@ -146,17 +135,17 @@ describe('the page', () => {
   it('changes limits with the token, and not without', async () => {
     const limiter = await busyLimiter('controlled', 5);
     await open();
-    await shows('.setting', 'Requests in flight');
+    await shows(page, '.setting', 'Requests in flight');
     expect(await page.evaluate('location.hash')).toBe('');
     await page.click('.setting input', { count: 3 });
     await page.type('.setting input', '4');
     await page.click('.setting button');
-    await shows('[role=status]', 'Done.');
+    await shows(page, '[role=status]', 'Done.');
     expect(limiter.snapshot().concurrency.limit).toBe(4);
-    await shows('.headline', '3 wait: all 4 slots are taken.');
+    await shows(page, '.headline', '3 wait: all 4 slots are taken.');
 
-    const without = await browser.createBrowserContext();
-    const plain = await without.newPage();
+    // Each tab has a session storage of its own, so that this one has no token.
+    const { page: plain } = await openTab(browser);
     await plain.goto(`${new URL(inspector.url).origin}/`);
     await plain.waitForSelector('.setting button');
     const isOff = await plain.$$eval('.controls button, .controls input', (all) =>
@@ -169,7 +158,7 @@ describe('the page', () => {
       return (await fetch('/control', { method: 'POST', headers, body })).status;
     });
     expect(status).toBe(401);
-    await without.close();
+    await plain.close();
     expect(limiter.snapshot().state).toBe('running');
   });
 
@@ -179,7 +168,7 @@ describe('the page', () => {
     await page.waitForSelector('.request-line');
     await page.focus('.request-line');
     await page.keyboard.press('Enter');
-    await shows('.request-detail', 'attempt 1 took');
+    await shows(page, '.request-detail', 'attempt 1 took');
     await page.keyboard.press('Enter');
     await page.waitForSelector('.request-detail', { hidden: true });
     expect(faults).toEqual([]);
@@ -208,32 +197,32 @@ describe('the page', () => {
       onTestFinished(() => limiter.drain());
     }
     await open(400);
-    await shows('#fleet-title', 'Workers of this key');
-    await shows('.fleet-line', '2 workers work on this key');
+    await shows(page, '#fleet-title', 'Workers of this key');
+    await shows(page, '.fleet-line', '2 workers work on this key');
     // The rows are asked for every two seconds; the line above knows of a worker sooner.
-    for (const name of ['build-7:1', 'build-7:2']) await shows('.fleet tbody tr', name);
+    for (const name of ['build-7:1', 'build-7:2']) await shows(page, '.fleet tbody tr', name);
     const rows = await page.$$eval('.fleet tbody tr', (all) => all.map((row) => row.textContent));
     expect(rows).toHaveLength(2);
     expect(rows.filter((row) => row.includes('this one'))).toHaveLength(1);
     expect(await page.$('.fleet.is-away')).toBeNull();
     isCut = true;
     await page.waitForSelector('.fleet.is-away');
-    await shows('.fleet-line', 'Nothing is sent until it answers.');
+    await shows(page, '.fleet-line', 'Nothing is sent until it answers.');
     isCut = false;
     await page.waitForSelector('.fleet:not(.is-away)');
   });
 
   it('says what is missing where there is nothing', async () => {
     await open();
-    await shows('h1', 'No limiter and no stream yet');
+    await shows(page, 'h1', 'No limiter and no stream yet');
     expect(faults).toEqual([]);
   });
 
   it('says that a limiter has no requests any more where others have driven them out', async () => {
     const quiet = library.createLimiter({ name: 'a quiet one' });
     await open();
-    await shows('h1', 'a quiet one');
-    await shows('.empty', 'No request has ended yet.');
+    await shows(page, 'h1', 'a quiet one');
+    await shows(page, '.empty', 'No request has ended yet.');
     await quiet.run(async () => 1);
     await page.waitForSelector('.request-line');
     // Of each limiter ten requests at once are kept, and 1,500 of all together.
@@ -241,7 +230,7 @@ describe('the page', () => {
     await Promise.all(
       noisy.flatMap((limiter) => Array.from({ length: 10 }, () => limiter.run(async () => 1))),
     );
-    await shows('.empty', 'None of its requests is kept any more');
+    await shows(page, '.empty', 'None of its requests is kept any more');
     for (const limiter of [quiet, ...noisy]) limiter.close();
   });
 
@@ -249,11 +238,11 @@ describe('the page', () => {
     const limiter = library.createLimiter({ name: 'ends', concurrency: 2 });
     await limiter.run(async () => 1);
     await open();
-    await shows('h1', 'ends');
+    await shows(page, 'h1', 'ends');
     const waits = [limiter.run(async () => 1), limiter.run(async () => 1)];
     await Promise.all(waits);
     await inspector.close();
-    await shows('.notice', 'The program has closed its inspector.');
+    await shows(page, '.notice', 'The program has closed its inspector.');
     expect(await figures()).toMatchObject({ Succeeded: '3' });
     limiter.close();
   });
@@ -266,7 +255,7 @@ describe('the page', () => {
     }
     for (const width of [400, 1280]) {
       await open(width);
-      await shows('h1', 'nnnn');
+      await shows(page, 'h1', 'nnnn');
       const tooWide = await page.evaluate(
         'document.documentElement.scrollWidth - document.documentElement.clientWidth',
       );
@@ -282,7 +271,7 @@ describe('the page', () => {
   ])('has no serious finding of axe at %i px, %s', async (width, theme) => {
     await busyLimiter('accessible', 5);
     await open(width, theme);
-    await shows('.headline', '5 wait');
+    await shows(page, '.headline', '5 wait');
     await page.waitForSelector('.request-line');
     await page.click('.request-line');
     const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');

@@ -4,6 +4,9 @@ import type { Frame, GateDetail, GateSummary, Hello, Point } from '../wire.ts';
 /** A quarter of an hour, with one point a second. */
 const KEPT_POINTS = 900;
 
+/** The time until the page asks again after an answer with an error status, in ms. */
+const REFUSED_MS = 2_000;
+
 /**
  * The state of the connection to the server.
  * - `lost`: the program cannot be reached; the page keeps the last state;
@@ -36,25 +39,40 @@ const NOTHING: View = {
 /** Follows the server's events about one limiter or stream. @param gate 0: the busiest one */
 export function useView(gate: number): View {
   const [view, setView] = useState(NOTHING);
-  useEffect(() => {
-    const events = new EventSource(`/events?gate=${gate}`);
+  useEffect(() => follow(`/events?gate=${gate}`, setView), [gate]);
+  return view;
+}
+
+/**
+ * Reads the events of an address until the returned function is called. An event source connects
+ * again by itself after a lost connection, but not after an answer with an error status.
+ */
+function follow(url: string, change: (next: (before: View) => View) => void): () => void {
+  const become = (link: LinkState) => change((before) => ({ ...before, link }));
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let events: EventSource;
+  const connect = () => {
+    events = new EventSource(url);
     events.addEventListener('hello', (event) => {
       const hello = JSON.parse(event.data) as Hello;
-      setView((before) => ({ ...before, hello, link: 'live' }));
+      change((before) => ({ ...before, hello, link: 'live' }));
     });
     events.addEventListener('frame', (event) => {
       const frame = JSON.parse(event.data) as Frame;
-      setView((before) => withFrame(before, frame));
+      change((before) => withFrame(before, frame));
     });
-    const become = (link: LinkState) => setView((before) => ({ ...before, link }));
     events.addEventListener('tooLarge', () => become('tooLarge'));
     events.addEventListener('end', () => become('ended'));
     events.addEventListener('error', () => {
-      setView((before) => (before.link === 'ended' ? before : { ...before, link: 'lost' }));
+      change((before) => (before.link === 'ended' ? before : { ...before, link: 'lost' }));
+      if (events.readyState === EventSource.CLOSED) timer = setTimeout(connect, REFUSED_MS);
     });
-    return () => events.close();
-  }, [gate]);
-  return view;
+  };
+  connect();
+  return () => {
+    clearTimeout(timer);
+    events.close();
+  };
 }
 
 function withFrame(before: View, { at, gates, more, detail, history, points = [] }: Frame): View {
