@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { freePort } from '../../bench/servers/free-port.ts';
 import { findProgram } from '../../bench/servers/program.ts';
 
-const START_MS = 20_000;
+const START_MS = 60_000;
 
 /** How each says its version, and whether CI has it. */
 const PROGRAMS = {

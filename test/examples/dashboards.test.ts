@@ -119,7 +119,7 @@ describe.skipIf(!canRun('prometheus'))('the real run, watched by a real Promethe
       expect(program.stderr()).not.toContain('stay at');
 
       const url = `http://127.0.0.1:${port}/metrics`;
-      await vi.waitFor(() => expect(program.stderr()).toContain(`stay at ${url} until`), 30_000);
+      await vi.waitFor(() => expect(program.stderr()).toContain(`stay at ${url} until`), 120_000);
       const complaints = await promtoolReading(await (await fetch(url)).text(), 'check', 'metrics');
       expect(complaints.trim()).toBe('');
       const ended = `headgate_progress_completed == ${PROMPTS} and headgate_request_active == 0`;

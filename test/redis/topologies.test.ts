@@ -149,6 +149,6 @@ describe.skipIf(!canRun('redis-server'))('a store behind a sentinel', () => {
     expect(lost.length).toBeGreaterThanOrEqual(1);
     expect(lost.length).toBeLessThanOrEqual(2);
     const back = () => warnings.filter((text) => text.includes('reaches the shared store again'));
-    await vi.waitUntil(() => back().length === lost.length, { timeout: 10_000 });
+    await vi.waitUntil(() => back().length === lost.length, { timeout: 60_000 });
   });
 });

@@ -4,7 +4,7 @@ import { freePort } from '../../bench/servers/free-port.ts';
 import { type Redis, startRedis } from './redis.ts';
 
 const SLOTS = 16_384;
-const READY_MS = 20_000;
+const READY_MS = 60_000;
 
 type Client = Awaited<ReturnType<typeof clientOf>>;
 

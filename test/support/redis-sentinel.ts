@@ -10,7 +10,7 @@ import { findProgram } from '../../bench/servers/program.ts';
 import { ended } from '../dashboards/programs.ts';
 import { type Redis, startRedis } from './redis.ts';
 
-const READY_MS = 20_000;
+const READY_MS = 60_000;
 
 /** A master with one replica, and a sentinel that promotes the replica. */
 export interface RedisSentinel {

@@ -9,7 +9,7 @@ import { freePort } from '../../bench/servers/free-port.ts';
 import { findProgram } from '../../bench/servers/program.ts';
 import { ended } from '../dashboards/programs.ts';
 
-const START_MS = 20_000;
+const START_MS = 60_000;
 
 /** A private `redis-server` of a test, with its data in a temporary folder. */
 export interface Redis {
