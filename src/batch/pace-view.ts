@@ -1,4 +1,5 @@
 import type { LimiterOptions, LimiterSnapshot } from 'headgate';
+import { plural, rate as rateText } from './screen/text.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -19,8 +20,8 @@ export interface PaceView {
   readonly source: 'limit' | 'headers' | 'learned' | 'start' | undefined;
   /** The reason why requests wait, in words; undefined: there is nothing to show. */
   readonly heldBy: string | undefined;
-  /** Whether rejections by the provider determine the pace. */
-  readonly isThrottled: boolean;
+  /** To what rejections by the provider slow the run, in words; undefined: they do not. */
+  readonly slowedTo: string | undefined;
   /** Requests in flight at the most now. */
   readonly limit: number;
 }
@@ -49,12 +50,13 @@ function viewOf(snapshot: LimiterSnapshot, options: LimiterOptions): PaceView {
   const isOut = rate?.isOut ?? false;
   const held =
     binding === undefined ? undefined : binding === 'concurrency' ? 'slots' : backoff.waitsFor;
+  const isSlowed =
+    isOut || (mode !== 'normal' && (source !== 'headers' || held === 'backoff' || isCut(rate)));
   const view = {
     perSecond,
     source,
     limit: concurrency.limit,
-    isThrottled:
-      isOut || (mode !== 'normal' && (source !== 'headers' || held === 'backoff' || isCut(rate))),
+    slowedTo: isSlowed ? slowWords(isOut, held === 'backoff', perSecond) : undefined,
   };
   switch (held) {
     case undefined:
@@ -65,7 +67,7 @@ function viewOf(snapshot: LimiterSnapshot, options: LimiterOptions): PaceView {
     case 'byteBudget':
       return { ...view, heldBy: 'the bytes that may be in flight' };
     case 'backoff':
-      return { ...view, heldBy: "the provider's request to wait" };
+      return { ...view, heldBy: backoffWords(backoff, rate) };
     case 'circuitBreaker':
       return { ...view, heldBy: 'the circuit breaker' };
     case 'paused':
@@ -97,9 +99,27 @@ function isCut(rate: RateView | undefined): boolean {
   return rate?.sinceCutMs !== undefined && rate.sinceCutMs < CUT_SHOWN_MS;
 }
 
+/** @param perSecond the most that may be sent; undefined: only the slots are fewer */
+function slowWords(isOut: boolean, isWaiting: boolean, perSecond: number | undefined): string {
+  if (isOut) return 'single requests, until it accepts one';
+  if (isWaiting) return 'nothing, until the wait has passed';
+  if (perSecond === undefined) return 'fewer requests at a time, until it accepts more';
+  return `at most ${rateText(perSecond)}, until it accepts more`;
+}
+
+function backoffWords(
+  { outage }: LimiterSnapshot['backoff'],
+  rate: RateView | undefined,
+): string | undefined {
+  if (outage !== undefined) return 'an outage of the server';
+  if (rate?.isOut) return 'single probes, since the provider rejects everything';
+  return rate === undefined ? 'the backoff after a rejection' : "the provider's request to wait";
+}
+
 function slotWords(limit: number, cap: number | undefined): string {
-  if (cap !== undefined) return `${limit} requests at a time, which the provider allows`;
-  return `${limit} requests in flight`;
+  const requests = plural(limit, 'request');
+  if (cap !== undefined) return `${requests} at a time, which the provider allows`;
+  return `${requests} in flight`;
 }
 
 function rateWords(source: PaceView['source'], perSecond: number | undefined): string {
@@ -113,6 +133,7 @@ function rateWords(source: PaceView['source'], perSecond: number | undefined): s
 
 function perMinute(perSecond: number): string {
   const minute = perSecond * 60;
+  if (minute === 1) return '1 request/min';
   return `${minute >= 10 ? Math.round(minute).toLocaleString('en') : minute.toFixed(1)} requests/min`;
 }
 
@@ -127,9 +148,10 @@ function ownLimit(
   if (fullest === undefined) return 'your limits';
   const [name, { limit }] = fullest;
   const windowMs = limits[name]?.windowMs ?? MINUTE_MS;
+  const amount = `${limit.toLocaleString('en')} ${limit === 1 ? name.replace(/s$/, '') : name}`;
   if (windowMs === Number.POSITIVE_INFINITY) {
-    return `your quota of ${limit.toLocaleString('en')} ${name}`;
+    return `your quota of ${amount}`;
   }
   const window = windowMs === MINUTE_MS ? 'min' : `${windowMs / 1_000} s`;
-  return `your limit of ${limit.toLocaleString('en')} ${name}/${window}`;
+  return `your limit of ${amount}/${window}`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { paceOf } from '../../src/batch/pace-view.ts';
-import type { LimiterSnapshot } from '../../src/index.ts';
+import type { LimiterOptions, LimiterSnapshot } from '../../src/index.ts';
 import { rig } from '../limiter/rig.ts';
 
 type Adaptive = LimiterSnapshot['adaptive'];
@@ -23,5 +23,63 @@ describe('what holds the requests of a run back', () => {
     [{ origin: 'limit', perSecond: Number.POSITIVE_INFINITY }, 'the rate limit'],
   ])('is said for a rate of %o', (rate, words) => {
     expect(paceOf([held(rate)], {})?.heldBy).toBe(words);
+  });
+
+  it.each([
+    [1, 'your limit of 1 request/min'],
+    [2, 'your limit of 2 requests/min'],
+  ])('names a limit of %i', (limit, words) => {
+    const { limiter } = rig({ adaptive: false, requestsPerMinute: limit });
+    for (let n = 0; n <= limit; n += 1) limiter.run(async () => {}).catch(() => {});
+    expect(paceOf([limiter.snapshot()], { requestsPerMinute: limit })?.heldBy).toBe(words);
+  });
+});
+
+/** A limiter that met these answers one after the other, while more requests wait. */
+async function afterRejections(options: LimiterOptions, ...causes: object[]) {
+  const { limiter } = rig({ concurrency: 1, maxAttempts: 1, ...options });
+  for (const cause of causes) {
+    await limiter.run(() => Promise.reject(Object.assign(new Error('no'), cause))).catch(() => {});
+  }
+  limiter.run(async () => {}).catch(() => {});
+  return paceOf([limiter.snapshot()], {});
+}
+
+describe('to what rejections slow a run', () => {
+  it('is said for a wait that the provider asked for', async () => {
+    const asked = { status: 429, headers: { 'retry-after': '5' } };
+    expect(await afterRejections({}, asked)).toMatchObject({
+      heldBy: "the provider's request to wait",
+      slowedTo: 'nothing, until the wait has passed',
+    });
+    expect(await afterRejections({ adaptive: false }, asked)).toMatchObject({
+      heldBy: 'the backoff after a rejection',
+      slowedTo: 'nothing, until the wait has passed',
+    });
+  });
+
+  it('is said for a rate that no rejection has lowered: nothing', () => {
+    expect(paceOf([held({ origin: 'learned' })], {})?.slowedTo).toBeUndefined();
+  });
+
+  it('is said for a learned rate, and for probes', () => {
+    const throttled: LimiterSnapshot = { ...held({ origin: 'learned' }), mode: 'throttled' };
+    expect(paceOf([throttled], {})?.slowedTo).toBe('at most 4.2/s, until it accepts more');
+    const out = { ...held({ origin: 'learned', isOut: true }), mode: 'throttled' as const };
+    expect(paceOf([out], {})?.slowedTo).toBe('single requests, until it accepts one');
+    const unbound = held({ origin: 'learned', perSecond: Number.POSITIVE_INFINITY });
+    expect(paceOf([{ ...unbound, mode: 'throttled' }], {})?.slowedTo).toBe(
+      'fewer requests at a time, until it accepts more',
+    );
+  });
+
+  it('says that the server is down, not that it asked to wait', async () => {
+    const { limiter } = rig({ outageMs: 60_000, maxAttempts: 1 });
+    const refused = () => Promise.reject(Object.assign(new Error('no'), { code: 'ECONNREFUSED' }));
+    for (let n = 0; n < 4; n += 1) limiter.run(refused).catch(() => {});
+    await new Promise(setImmediate);
+    limiter.run(async () => {}).catch(() => {});
+    const pace = paceOf([limiter.snapshot()], {});
+    expect(pace?.heldBy).toBe('an outage of the server');
   });
 });

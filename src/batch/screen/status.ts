@@ -49,11 +49,12 @@ function runningStatus(progress: BatchProgress): Status {
   if (pace === undefined || waiting === 0 || pace.heldBy === undefined) {
     return { mood: 'calm', text: `Nothing holds requests back: ${count(inFlight)} in flight` };
   }
-  if (!pace.isThrottled) return { mood: 'held', text: `Requests are held by ${pace.heldBy}` };
-  const speed = pace.perSecond === undefined ? 'slowing down' : `sending ${rate(pace.perSecond)}`;
+  if (pace.slowedTo === undefined) {
+    return { mood: 'held', text: `Requests are held by ${pace.heldBy}` };
+  }
   // A 503 or 529 slows the run down too.
   const does = rejected > 0 ? 'answers 429' : 'rejects requests';
-  return { mood: 'trouble', text: `The provider ${does}: ${speed} until it takes more` };
+  return { mood: 'trouble', text: `The provider ${does}: the run sends ${pace.slowedTo}` };
 }
 
 /** The state of a run in one line. */

@@ -32,7 +32,7 @@ describe('the screen', () => {
     ['starting', 'Checking the input before anything is sent: 34,000 lines'],
     ['running', 'Nothing holds requests back: 37 in flight'],
     ['held', "Requests are held by the provider's 500 requests/min"],
-    ['throttled', 'The provider answers 429: sending 4.2/s until it takes more'],
+    ['throttled', 'The provider answers 429: the run sends at most 4.2/s, until it accepts more'],
     ['outage', 'The server has not answered for 2 min 14 s.'],
     ['draining', 'Stopping. Now 37 answers still to come; Ctrl-C again ends at once'],
     ['over budget', 'Stopping: the next request might cost more than is left of --max-cost 25'],
@@ -47,7 +47,9 @@ describe('the screen', () => {
     const { throttled } = STATES;
     if (throttled === undefined) throw new Error('throttled');
     const { text } = statusOf({ ...throttled, rejected: 0 });
-    expect(text).toBe('The provider rejects requests: sending 4.2/s until it takes more');
+    expect(text).toBe(
+      'The provider rejects requests: the run sends at most 4.2/s, until it accepts more',
+    );
   });
 
   it('has figures in one column where it is narrow, in two where it is wide', () => {

@@ -21,7 +21,7 @@ const RUNNING: BatchProgress = {
     perSecond: 8.33,
     source: 'headers',
     heldBy: "the provider's 500 requests/min",
-    isThrottled: false,
+    slowedTo: undefined,
     limit: 256,
   },
   inputTokens: 12_140_000,
@@ -50,7 +50,7 @@ const PACE = {
   perSecond: undefined,
   source: undefined,
   heldBy: undefined,
-  isThrottled: false,
+  slowedTo: undefined,
   limit: 256,
 };
 
@@ -86,7 +86,7 @@ export const STATES: Readonly<Record<string, BatchProgress>> = {
       perSecond: 4.2,
       source: 'learned',
       heldBy: '252 requests/min, learned from rejections',
-      isThrottled: true,
+      slowedTo: 'at most 4.2/s, until it accepts more',
     },
   },
   first: {
