@@ -38,7 +38,7 @@ import type { GroupSnapshot } from './snapshot.ts';
 /**
  * Makes a limiter for each key (a model, a tenant), with limits of its own beside shared ones. A
  * key that waits for its own limits delays no other key. While the shared limits bind, keys take
- * turns by cost (deficit round robin), so none starves, however many requests another key has. The
+ * turns by cost (fair queuing), so none starves, however many requests another key has. The
  * rate of each key adapts, as that of a limiter.
  *
  * @param keyOf returns the key of a request in a stream; its error fails the request (`outcomes`),

@@ -1,6 +1,7 @@
 import type { GateKind } from '../model/outcome.ts';
 import type { CompletedAttempt, Policy, RequestCost, Time } from '../policies/policy.ts';
-import { type Contender, DeficitRound, RingLink } from './deficit-round.ts';
+import { checkNumber } from '../util/check.ts';
+import { type Contender, FairOrder } from './fair-order.ts';
 
 /** No store grants more requests than this at once. */
 const MOST_COUNTED = 10_000;
@@ -16,14 +17,14 @@ interface Charge {
  * request passes if both allow it, and is charged by both or by neither.
  *
  * While the shared limits hold requests back, the gates take turns by the cost of their requests
- * (deficit round robin): for two gates that both have waiters, the admitted costs differ by at most
- * 3 x the largest cost. A gate that is held back by its own limits takes no turn, and
- * delays no other gate. O(1) per request, however many gates there are.
+ * (`FairOrder`): for two gates that both have waiters, the admitted costs differ by at most the sum
+ * of their largest costs. A gate that is held back by its own limits takes no turn, and delays no
+ * other gate. O(log gates) per request.
  */
 export class SharedPolicy {
   private readonly limits: Policy;
   private readonly costOf: (request: RequestCost) => number;
-  private readonly round = new DeficitRound<SharedPolicyMember>(({ cost }) => cost);
+  private readonly order = new FairOrder<SharedPolicyMember>();
   private readonly waiters = new Set<SharedPolicyMember>();
   private draining = false;
   private again = false;
@@ -71,12 +72,11 @@ export class SharedPolicy {
 
   /** @internal asked about the head of a gate whose own limits let it pass */
   wait(member: SharedPolicyMember, request: RequestCost, now: number): number {
-    const cost = this.costOf(request);
-    if (cost !== member.cost) this.round.askAgain();
-    member.cost = cost;
-    if (member.isWaiting || this.round.spender() !== undefined) {
-      this.join(member);
-      if (this.round.spender() !== member) {
+    const cost = checkNumber('cost', this.costOf(request), 0);
+    if (member.isWaiting) this.order.change(member, cost);
+    if (this.order.next !== undefined) {
+      this.join(member, cost);
+      if (this.order.next !== member) {
         // When its turn comes, the gate is woken and decides again. It asks its own limits again
         // too, which may have changed while other requests passed.
         this.drain();
@@ -90,13 +90,13 @@ export class SharedPolicy {
       before = this.changes;
       waitMs = this.limits.wait(request, now);
     } while (waitMs !== 0 && before !== this.changes);
-    if (waitMs > 0) this.join(member);
+    if (waitMs > 0) this.join(member, cost);
     return waitMs;
   }
 
   /** @internal */
   isTurnOf(member: SharedPolicyMember): boolean {
-    return this.round.spender() === member;
+    return this.order.next === member;
   }
 
   /** @internal */
@@ -106,7 +106,7 @@ export class SharedPolicy {
 
   /** @internal */
   take(member: SharedPolicyMember, request: RequestCost, now: number): unknown {
-    if (member.isWaiting) this.round.spend();
+    if (member.isWaiting) this.order.serve(member);
     return this.limits.take(request, now);
   }
 
@@ -121,7 +121,7 @@ export class SharedPolicy {
     if (!member.isWaiting) return;
     member.isWaiting = false;
     this.waiters.delete(member);
-    this.round.leave(member);
+    this.order.leave(member);
     this.drain();
   }
 
@@ -137,29 +137,30 @@ export class SharedPolicy {
     try {
       while (this.again) {
         this.again = false;
-        this.round.spender()?.wake();
+        this.order.next?.wake();
       }
     } finally {
       this.draining = false;
     }
   }
 
-  private join(member: SharedPolicyMember): void {
+  private join(member: SharedPolicyMember, cost: number): void {
     if (member.isWaiting) return;
     member.isWaiting = true;
     this.waiters.add(member);
-    this.round.join(member);
+    this.order.join(member, cost);
   }
 }
 
 /** One of the gates that share the limits. */
-class SharedPolicyMember implements Policy<Charge>, Contender<SharedPolicyMember> {
-  readonly turn: RingLink<SharedPolicyMember> = new RingLink(this);
+class SharedPolicyMember implements Policy<Charge>, Contender {
+  readonly places = [0, 0];
   readonly wake: () => void;
   readonly waiting: () => number;
-  deficit = 0;
-  /** The cost of the head of its queue. */
-  cost = 0;
+  startsAt = 0;
+  finishesAt = 0;
+  isNew = true;
+  arrival = 0;
   /** Whether it takes turns, because a request waits here for the shared limits. */
   isWaiting = false;
   binding: GateKind | undefined = undefined;

@@ -77,7 +77,7 @@ describe('a newcomer whose turn has come when all before it have passed', () => 
       enter('c', { bytes: 1, priority: 9 });
     const { order, clock } = atTheInstant(comes, { isPrioritized: true });
     clock.advance(0);
-    expect(order).toEqual(['x0', 'a1', 'c4', 'c2', 'c3']);
+    expect(order).toEqual(['x0', 'c4', 'a1', 'c2', 'c3']);
     expect(clock.pendingTimers).toBe(0);
   });
 

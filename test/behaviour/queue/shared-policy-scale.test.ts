@@ -69,7 +69,7 @@ describe('many gates that share limits', () => {
 });
 
 describe('what two gates let pass while both have waiters', () => {
-  it('differs by at most the quantum + 2 x the largest cost, by whatever limit they wait', () => {
+  it('differs by at most 2 x the largest cost, by whatever limit they wait', () => {
     const costs = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 50, maxLength: 50 });
     const shared = fc.constantFrom({ slots: 1 }, { slots: 3 }, { bytesPerSecond: 20 });
     let widestShare = 0;
@@ -98,8 +98,8 @@ describe('what two gates let pass while both have waiters', () => {
       for (const bytes of ofB) come('b', bytes);
       clock.runAll();
       expect(left).toEqual({ a: 0, b: 0 });
-      expect(most - least).toBeLessThanOrEqual(20 + 2 * 20);
-      widestShare = Math.max(widestShare, (most - least) / 60);
+      expect(most - least).toBeLessThanOrEqual(2 * 20);
+      widestShare = Math.max(widestShare, (most - least) / 40);
     });
     fc.assert(law, { numRuns: runs(100) });
     expect(widestShare).toBeGreaterThan(0.3);

@@ -69,7 +69,7 @@ describe('limits that gates share', () => {
     expect(Math.max(...places)).toBeLessThanOrEqual(5);
   });
 
-  it('wait exactly as long as the head whose turn it is, with one timer', () => {
+  it('wait exactly as long as the head whose turn it is', () => {
     const { clock, order, enter } = sharedPolicyRig({ bytesPerSecond: 10 });
     enter('x', { bytes: 6 });
     clock.advance(300);
@@ -77,28 +77,50 @@ describe('limits that gates share', () => {
     enter('a', { bytes: 8 });
     enter('b', { bytes: 2 });
     enter('c', { bytes: 2 });
-    expect(clock.pendingTimers).toBe(1);
-    clock.advance(999);
+    // `a` was the first, and `b` and `c` will be finished before it.
+    expect(clock.pendingTimers).toBe(2);
+    clock.advance(699);
     expect(order).toEqual(['x0', 'x1']);
     clock.advance(1);
-    expect(order.slice(2)).toEqual(['a2', 'b3']);
-    expect(clock.now()).toBe(1_300);
+    expect(order.slice(2)).toEqual(['b3', 'c4']);
     expect(clock.pendingTimers).toBe(1);
-    clock.advance(1_000);
-    expect(order.slice(4)).toEqual(['c4']);
+    clock.advance(999);
+    expect(order.slice(4)).toEqual([]);
+    clock.advance(1);
+    expect(order.slice(4)).toEqual(['a2']);
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('ask a smaller head that follows one that left, and others whose turn that makes it', () => {
+  it('ask a smaller head that follows one that left', () => {
     const { clock, order, enter, leave } = sharedPolicyRig({ bytesPerSecond: 10 });
     enter('x', { bytes: 8 });
     const large = enter('a', { bytes: 9 });
     enter('a', { bytes: 1 });
-    enter('b', { bytes: 1 });
+    enter('b', { bytes: 9 });
     expect(order).toEqual(['x0']);
     leave(large);
+    expect(order).toEqual(['x0', 'a2']);
+    clock.advance(999);
+    expect(order).toEqual(['x0', 'a2']);
+    clock.advance(1);
     expect(order).toEqual(['x0', 'a2', 'b3']);
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('let a gate with small requests send beside those with large ones', () => {
+    const { clock, order, enter } = sharedPolicyRig({ bytesPerSecond: 100 });
+    const again = (key: string, bytes: number, afterMs: number) => {
+      const onPass = () => clock.setTimer(() => again(key, bytes, afterMs), afterMs);
+      enter(key, { bytes, onPass });
+    };
+    for (const key of ['a', 'b', 'c']) for (let n = 0; n < 3; n += 1) again(key, 20, 0);
+    // It has one request at a time, and pauses after each.
+    again('small', 1, 50);
+    clock.advance(60_000);
+    const small = order.filter((name) => name.startsWith('small')).length;
+    const large = order.length - small;
+    expect(small).toBeGreaterThan(900);
+    expect(large * 20 + small).toBeGreaterThan(0.9 * 6_000);
   });
 
   it('do not let one keep its turn that has nobody left', () => {
