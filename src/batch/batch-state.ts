@@ -150,7 +150,11 @@ export class BatchState {
       rejected: tally.rejected,
       retried: tally.retried,
       ratePerSecond: tally.finished.perSecond(now),
-      etaMs: remaining === undefined || !rate ? undefined : (remaining / rate) * 1_000,
+      // No one knows when a server that is down comes back.
+      etaMs:
+        remaining === undefined || !rate || this.#outage.isDown
+          ? undefined
+          : (remaining / rate) * 1_000,
       pace: paceOf(snapshots, this.#settings.limiter),
       inputTokens: tally.inputTokens,
       cachedTokens: tally.cachedTokens,

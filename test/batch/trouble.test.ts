@@ -57,6 +57,21 @@ describe('answers that concern all requests', () => {
     expect(report).toMatchObject({ ok: 0, failed: 0, left: 500 });
   });
 
+  it.for([
+    ['a promise', Promise.resolve({ choices: [{}] }), 'a promise: await it'],
+    ['text', '{"choices":[{"message":{"content":"four"}}]}', 'JSON as text: parse it'],
+  ] as const)(
+    'a body that is %s stops the run, and says what to do',
+    async ([, body, got], test) => {
+      const rig = await batchRig(test, async () => ({ statusCode: 200, body }));
+      rig.write('in.jsonl', prompts(500));
+      const report = await rig.run({ concurrency: 4 });
+      expect(report).toMatchObject({ ok: 0, failed: 0, left: 500, stop: { reason: 'refused' } });
+      expect(report.stop?.message).toContain(got);
+      expect(rig.sent.length).toBeLessThan(20);
+    },
+  );
+
   it('a `send` that throws, and one that returns no promise, are called all the same', async (test) => {
     const send = ({ id }: { readonly id: string }) => {
       if (id === 'p1') throw new TypeError('no such field');

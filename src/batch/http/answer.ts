@@ -1,18 +1,31 @@
-import { at, isObject, type JsonObject } from '../json.ts';
+import { at, isObject, type JsonObject, parseJson } from '../json.ts';
 import type { BatchResponse } from '../request.ts';
 
 /** `send` has resolved with something that is no answer: it would do so for each request. */
-export class NoAnswerError extends TypeError {
-  constructor(value: unknown) {
-    const fields = isObject(value) ? Object.keys(value).slice(0, 5) : [];
-    const got = fields.length > 0 ? `an object with ${fields.join(', ')}` : kindOf(value);
-    super(`\`send\` must resolve with { statusCode, headers, body }, got ${got}`);
+export class NoAnswerError extends TypeError {}
+
+/** @throws NoAnswerError for a value of `send` without a status, or whose body was not read */
+export function checkAnswer(value: unknown): void {
+  const statusCode = at(value, 'statusCode');
+  if (typeof statusCode !== 'number') {
+    throw new NoAnswerError(
+      `\`send\` must resolve with { statusCode, headers, body }, got ${shapeOf(value)}`,
+    );
+  }
+  const body = at(value, 'body');
+  const must = '`send` must resolve with a `body` that was read and parsed, got';
+  if (typeof at(body, 'then') === 'function') {
+    throw new NoAnswerError(`${must} a promise: await it`);
+  }
+  // The text of an error, or of a page in place of an answer, is a usual body.
+  if (statusCode < 300 && typeof body === 'string' && isObject(parseJson(body))) {
+    throw new NoAnswerError(`${must} JSON as text: parse it`);
   }
 }
 
-/** @throws NoAnswerError for a value of `send` without a status */
-export function checkAnswer(value: unknown): void {
-  if (typeof at(value, 'statusCode') !== 'number') throw new NoAnswerError(value);
+function shapeOf(value: unknown): string {
+  const fields = isObject(value) ? Object.keys(value).slice(0, 5) : [];
+  return fields.length > 0 ? `an object with ${fields.join(', ')}` : kindOf(value);
 }
 
 /** The fields in which APIs put the result. */
