@@ -11,6 +11,7 @@ import { OutputChangedError, ResultFile } from './ledger/result-file.ts';
 import { pricesOf } from './money.ts';
 import type { BatchOptions, BatchSettings } from './options.ts';
 import { type BatchProgress, type BatchReport, reportOf, type Stop } from './progress.ts';
+import type { RunQueue } from './queue/run-queue.ts';
 import { allSized, type BatchRequest } from './request.ts';
 import { ResultKeeper } from './result-keeper.ts';
 import { checkInput, noRequests, pendingRequests } from './source.ts';
@@ -23,9 +24,14 @@ export class BatchRun {
   readonly #settings: BatchSettings;
   readonly #sources: readonly Source[];
   readonly #state: BatchState;
+  readonly #queue: RunQueue | undefined;
 
-  /** @throws BatchError, RangeError or TypeError that names a wrong option */
-  constructor(options: BatchOptions) {
+  /**
+   * @param queue the queue of the workers to which `send` passes requests
+   * @throws BatchError, RangeError or TypeError that names a wrong option
+   */
+  constructor(options: BatchOptions, queue?: RunQueue) {
+    this.#queue = queue;
     this.#settings = checkBatchOptions(options);
     const { input } = this.#settings.batch;
     this.#sources = findSources(typeof input === 'string' ? [input] : input);
@@ -167,6 +173,7 @@ export class BatchRun {
     const hasCompleted = (await Promise.race([isCompleted, onAbort(stopSignal)])) === true;
     if (!hasCompleted) {
       this.#state.phase = 'draining';
+      this.#queue?.withdraw();
       const timeout = sleep(drainMs, undefined, { ref: false });
       await Promise.race([attempts.idle(), timeout, onAbort(abortSignal)]);
     }

@@ -5,6 +5,7 @@ import { proxyUrl } from '../http/proxy.ts';
 import { createHttpSender, withoutQuery } from '../http/sender.ts';
 import { shownUrl } from '../printable.ts';
 import { createQueueSender } from '../queue/queue-sender.ts';
+import type { RunQueue } from '../queue/run-queue.ts';
 import type { Send } from '../request.ts';
 import { checkHeaderValue, KEY_HEADERS, readHeader } from './headers.ts';
 import type { RunOptions } from './run-options.ts';
@@ -86,6 +87,8 @@ export interface Destination {
   /** The name for learned rates and for cached answers. */
   readonly provider: string;
   readonly send: Send;
+  /** The queue of the workers; undefined: this process sends the requests. */
+  readonly queue?: RunQueue;
   close(): Promise<void>;
 }
 
@@ -97,9 +100,9 @@ export async function openDestination(
 ): Promise<Destination> {
   if (workers !== undefined) {
     const { redis, queue, limits } = workers;
-    const { send, close } = await createQueueSender(redis, queue, limits);
+    const sender = await createQueueSender(redis, queue, limits);
     const { host } = new URL(redis);
-    return { title: `workers at ${host}`, provider: `workers ${host} ${queue}`, send, close };
+    return { title: `workers at ${host}`, provider: `workers ${host} ${queue}`, ...sender };
   }
   const target = targetOf(values, api, env);
   const { send, close } = createHttpSender({ ...target, timeoutMs });

@@ -104,14 +104,12 @@ async function runTo(
   let cache: AnswerCache | undefined;
   try {
     if (options.cache !== undefined) cache = await openCache(options.cache, destination.provider);
-    const batch = new BatchRun({
-      ...options.batch,
-      cache,
-      provider: destination.provider,
-      send: destination.send,
-      signal: stopping.signal,
-      abortSignal: aborting.signal,
-    });
+    const { provider, send, queue } = destination;
+    const [signal, abortSignal] = [stopping.signal, aborting.signal];
+    const batch = new BatchRun(
+      { ...options.batch, cache, provider, send, signal, abortSignal },
+      queue,
+    );
     const screen = openScreen(batch, options, destination, inputs);
     try {
       const report = await batch.run();

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BatchError, messageOf } from '../errors.ts';
 import type { Send } from '../request.ts';
+import { QueueCalls } from './queue-calls.ts';
 import type { JobData, JobResult, RunLimits } from './queue-job.ts';
 import { connectRedis, loadQueuePackages } from './queue-packages.ts';
 import { RemoteJobs } from './remote-jobs.ts';
+import type { RunQueue } from './run-queue.ts';
 
 /** How long the end of a run waits for a Redis that is slow or cannot be reached. */
 const CLOSE_MS = 2_000;
@@ -11,6 +13,7 @@ const CLOSE_MS = 2_000;
 /** Sends requests through the workers of a queue. */
 export interface QueueSender {
   readonly send: Send;
+  readonly queue: RunQueue;
   close(): Promise<void>;
 }
 
@@ -38,10 +41,11 @@ export async function createQueueSender(
   });
   const at = await timeOf(connection);
   const events = new QueueEvents(name, { connection });
-  const jobs = new RemoteJobs(queue, events, { at, ...limits });
+  const jobs = new RemoteJobs(new QueueCalls(queue, connection), events, { at, ...limits });
   await events.waitUntilReady();
   return {
     send: jobs.send,
+    queue: jobs,
     close: async () => {
       const close = () => Promise.all([queue.close(), events.close()]).catch(() => {});
       const isTidy = jobs.close().then(close);

@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto';
-import type { Job, Queue, QueueEvents } from 'bullmq';
+import type { QueueEvents } from 'bullmq';
+import { NotSentError } from '../attempts.ts';
 import { messageOf } from '../errors.ts';
 import { isObject } from '../json.ts';
 import type { BatchRequest, BatchResponse } from '../request.ts';
+import { type QueueCalls, someAtOnce } from './queue-calls.ts';
 import {
   type JobData,
   type JobResult,
@@ -11,15 +13,12 @@ import {
   responseOf,
   WorkerError,
 } from './queue-job.ts';
+import type { RunQueue } from './run-queue.ts';
 
 /** How often the sender looks for jobs whose events it missed, or that Redis has lost. */
 const LOOK_MS = 2_000;
-/** Calls at a time for many jobs: one after the other, each would take a round trip. */
-const AT_ONCE = 50;
 /** A job is kept until its result is surely on disk: the output is synced every second. */
 const KEEP_MS = 5_000;
-/** Answered jobs of a run that is never continued are removed after a day. */
-const KEEP_S = 86_400;
 const ID_DIGITS = 32;
 
 interface Pending {
@@ -29,18 +28,21 @@ interface Pending {
 }
 
 /** The jobs of one run. */
-export class RemoteJobs {
-  readonly #queue: Queue<JobData, JobResult>;
+export class RemoteJobs implements RunQueue {
+  readonly #calls: QueueCalls;
   readonly #limits: RunLimits;
   readonly #pending = new Map<string, Pending>();
   /** Answered jobs that are still in the queue, and since when. */
   readonly #answered = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
+  /** Jobs that are being taken out of the queue. */
+  readonly #leaving = new Set<Promise<void>>();
   #hasAdded = false;
   #isLooking = false;
+  #isWithdrawn = false;
 
-  constructor(queue: Queue<JobData, JobResult>, events: QueueEvents, limits: RunLimits) {
-    this.#queue = queue;
+  constructor(calls: QueueCalls, events: QueueEvents, limits: RunLimits) {
+    this.#calls = calls;
     this.#limits = limits;
     events.on('error', () => {});
     events.on('completed', ({ jobId, returnvalue }) => this.#completed(jobId, returnvalue));
@@ -53,6 +55,7 @@ export class RemoteJobs {
     { signal }: { readonly signal: AbortSignal },
   ): Promise<BatchResponse> => {
     signal.throwIfAborted();
+    if (this.#isWithdrawn) throw new NotSentError();
     const jobId = hash('sha256', JSON.stringify([id, url, json ?? body])).slice(0, ID_DIGITS);
     const data = { id, url, body, json, limits: this.#limits };
     const answer = new Promise<BatchResponse>((resolve, reject) => {
@@ -69,16 +72,22 @@ export class RemoteJobs {
     }
   };
 
+  withdraw(): void {
+    this.#isWithdrawn = true;
+    for (const jobId of this.#pending.keys()) this.#takeBack(jobId);
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#timer);
+    await Promise.all(this.#leaving);
     await this.#remove(Number.POSITIVE_INFINITY).catch(() => {});
   }
 
-  /** Adds a job. If the job of a killed run is still in the queue, nothing is added. */
   async #add(jobId: string, data: JobData): Promise<void> {
-    const age = { age: KEEP_S };
-    await this.#queue.add('request', data, { jobId, removeOnComplete: age, removeOnFail: age });
+    await this.#calls.add(jobId, data);
     this.#hasAdded = true;
+    // The run may have stopped meanwhile, or aborted the request.
+    if (this.#isWithdrawn || !this.#pending.has(jobId)) this.#takeBack(jobId);
   }
 
   /** If Redis took jobs before, it is full or read-only for now: the next look adds the job. */
@@ -115,13 +124,31 @@ export class RemoteJobs {
     return pending;
   }
 
-  /** The request was aborted: its job is removed, unless a worker has it already. */
+  /** The request was aborted. If a worker has its job, the next run finds the answer. */
   #abandon(jobId: string, reason: unknown): void {
     const pending = this.#pending.get(jobId);
     if (pending === undefined) return;
     this.#pending.delete(jobId);
     pending.reject(reason);
-    void this.#queue.remove(jobId).catch(() => {});
+    this.#takeBack(jobId);
+  }
+
+  /** Takes a job out of the queue if no worker has it; its request ends as not sent. */
+  #takeBack(jobId: string): void {
+    const leaves = this.#calls.takeBack(jobId).then(async (hasLeft) => {
+      if (!hasLeft) return;
+      this.#notSent(jobId);
+      await this.#calls.remove(jobId);
+    });
+    // Without Redis, the job stays in the queue.
+    const leaving = leaves.catch(() => {}).finally(() => this.#leaving.delete(leaving));
+    this.#leaving.add(leaving);
+  }
+
+  #notSent(jobId: string): void {
+    const pending = this.#pending.get(jobId);
+    this.#pending.delete(jobId);
+    pending?.reject(new NotSentError());
   }
 
   /** Finds answers whose events were missed while Redis was away, and adds lost jobs again. */
@@ -139,11 +166,14 @@ export class RemoteJobs {
   }
 
   async #lookFor(jobId: string): Promise<void> {
-    const state = await this.#queue.getJobState(jobId);
+    const state = await this.#calls.state(jobId);
     const pending = this.#pending.get(jobId);
     if (pending === undefined) return;
-    if (state === 'unknown') await this.#addAgain(jobId, pending.data);
-    else if (state === 'completed' || state === 'failed') await this.#find(jobId);
+    if (state === 'completed' || state === 'failed') await this.#find(jobId);
+    else if (state === 'unknown' && this.#isWithdrawn) this.#notSent(jobId);
+    else if (state === 'unknown') await this.#addAgain(jobId, pending.data);
+    // A worker may have given it back since the run has stopped.
+    else if (state === 'waiting' && this.#isWithdrawn) this.#takeBack(jobId);
   }
 
   /**
@@ -151,30 +181,25 @@ export class RemoteJobs {
    * added.
    */
   async #addAgain(jobId: string, data: JobData): Promise<void> {
-    await this.#queue.remove(jobId);
+    await this.#calls.remove(jobId);
     // The request may have been aborted meanwhile: its job must not come back.
     if (this.#pending.has(jobId)) await this.#add(jobId, data);
   }
 
   async #find(jobId: string): Promise<void> {
-    const job: Job<JobData, JobResult> | undefined = await this.#queue.getJob(jobId);
-    if (job?.failedReason) this.#failed(jobId, job.failedReason);
-    else if (job !== undefined) this.#completed(jobId, job.returnvalue);
+    const end = await this.#calls.endOf(jobId);
+    if (end === undefined) return;
+    if ('failedReason' in end) this.#failed(jobId, end.failedReason);
+    else this.#completed(jobId, end.value);
   }
 
   /** Removes jobs that were answered before a time: their results are on disk. */
   async #remove(before: number): Promise<void> {
     const old = [...this.#answered].filter(([, at]) => at < before);
     await someAtOnce(old, async ([jobId]) => {
-      await this.#queue.remove(jobId);
+      await this.#calls.remove(jobId);
       this.#answered.delete(jobId);
     });
-  }
-}
-
-async function someAtOnce<T>(all: readonly T[], call: (each: T) => Promise<void>): Promise<void> {
-  for (let from = 0; from < all.length; from += AT_ONCE) {
-    await Promise.all(all.slice(from, from + AT_ONCE).map(call));
   }
 }
 

@@ -181,6 +181,35 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: B
     for (const [prompt, times] of rigged.server.counts) expect(times, prompt).toBe(1);
   });
 
+  it('lets workers start nothing more after a signal, and leaves them to other runs', async (test) => {
+    const redis = await startRedis();
+    test.onTestFinished(() => redis.stop());
+    let arrived = 0;
+    const rigged = await rig(test, {
+      delayMs: () => 200,
+      handle: () => {
+        arrived += 1;
+        return undefined;
+      },
+    });
+    prompts(rigged);
+    startWorker(test, rigged, redis.url, ['--concurrency', '5']);
+    const run = startSplit(test, rigged, redis.url);
+    await reached(rigged, run, 20);
+    run.process.kill('SIGINT');
+    const arrivedBefore = arrived;
+    const { code, stdout } = await awaited('the end of the run', run.ended, rigged, [run]);
+    expect(code).toBe(130);
+    // Five in flight, and the few that began or were read ahead while the signal came.
+    expect(arrived - arrivedBefore).toBeLessThanOrEqual(15);
+    const report = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '');
+    expect(report).toMatchObject({ ok: arrived, left: LINES - arrived });
+    const next = startSplit(test, rigged, redis.url);
+    expect((await awaited('the end of the next run', next.ended, rigged, [next])).code).toBe(0);
+    expect(new Set(idsOf(rigged)).size).toBe(LINES);
+    for (const [prompt, times] of rigged.server.counts) expect(times, prompt).toBe(1);
+  });
+
   it('ends with its workers at a signal while Redis is unreachable', async (test) => {
     const redis = await startRedis();
     test.onTestFinished(() => redis.stop());

@@ -1,5 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { NotSentError } from '../../../src/batch/attempts.ts';
+import { QueueCalls } from '../../../src/batch/queue/queue-calls.ts';
 import { QueueError, WorkerError } from '../../../src/batch/queue/queue-job.ts';
 import { RemoteJobs } from '../../../src/batch/queue/remote-jobs.ts';
 import type { BatchRequest } from '../../../src/batch/request.ts';
@@ -50,6 +52,17 @@ class FakeQueue {
     this.jobs.delete(jobId);
   }
 
+  toKey(name: string): string {
+    return name;
+  }
+
+  async lrem(list: string, _count: number, jobId: string): Promise<number> {
+    await this.#call();
+    if (list !== 'wait' || this.jobs.get(jobId)?.state !== 'waiting') return 0;
+    this.jobs.set(jobId, { state: 'unknown' });
+    return 1;
+  }
+
   async getJobState(jobId: string): Promise<string> {
     await this.#call();
     return this.jobs.get(jobId)?.state ?? 'unknown';
@@ -69,7 +82,9 @@ class FakeQueue {
 function rig() {
   const queue = new FakeQueue();
   const events = new EventEmitter();
-  const jobs = new RemoteJobs(queue as never, events as never, { at: 1 });
+  const jobs = new RemoteJobs(new QueueCalls(queue as never, queue as never), events as never, {
+    at: 1,
+  });
   const send = (id = 'r-1') => {
     const controller = new AbortController();
     const request: BatchRequest = { id, url: '/v1/x', body: { n: id }, place: id, hash: id };
@@ -162,6 +177,63 @@ describe('the jobs of a run', () => {
     await vi.advanceTimersByTimeAsync(2 * LOOK_MS);
     expect(queue.added).toEqual([]);
     await answer;
+  });
+
+  it('leave the queue when the run stops, except for those that workers have', async () => {
+    const { queue, events, jobs, send } = rig();
+    const [active, waiting] = [send('r-1'), send('r-2')];
+    await vi.advanceTimersByTimeAsync(10);
+    const [first, second] = queue.added as [string, string];
+    queue.jobs.set(first, { state: 'active' });
+    jobs.withdraw();
+    await vi.advanceTimersByTimeAsync(10);
+    expect(await waiting.ended).toBeInstanceOf(NotSentError);
+    expect([queue.jobs.has(first), queue.jobs.has(second)]).toEqual([true, false]);
+    events.emit('completed', { jobId: first, returnvalue: ANSWER });
+    expect(await active.ended).toEqual({ text: 'yes' });
+    expect(await send('r-3').ended).toBeInstanceOf(NotSentError);
+    expect(queue.added).toEqual([first, second]);
+  });
+
+  it('leave the queue though they were being added when the run stopped', async () => {
+    const { queue, jobs, send } = rig();
+    queue.latencyMs = 5;
+    const { ended } = send();
+    await vi.advanceTimersByTimeAsync(2);
+    queue.latencyMs = 1;
+    jobs.withdraw();
+    await vi.advanceTimersByTimeAsync(10);
+    expect(await ended).toBeInstanceOf(NotSentError);
+    expect([queue.added.length, queue.jobs.size]).toEqual([1, 0]);
+  });
+
+  it('leave the queue when a worker gives them back after the stop', async () => {
+    const { queue, jobs, send } = rig();
+    const { ended } = send();
+    await vi.advanceTimersByTimeAsync(10);
+    const [jobId = ''] = queue.added;
+    queue.jobs.set(jobId, { state: 'active' });
+    jobs.withdraw();
+    await vi.advanceTimersByTimeAsync(10);
+    queue.jobs.set(jobId, { state: 'waiting' });
+    await vi.advanceTimersByTimeAsync(LOOK_MS);
+    expect(await ended).toBeInstanceOf(NotSentError);
+    expect(queue.jobs.size).toBe(0);
+  });
+
+  it.each(['active', 'completed'])('stay if they are %s when they are aborted', async (state) => {
+    const { queue, jobs, send } = rig();
+    const { ended, abort } = send();
+    await vi.advanceTimersByTimeAsync(10);
+    const [jobId = ''] = queue.added;
+    queue.jobs.set(jobId, { state, returnvalue: ANSWER });
+    jobs.withdraw();
+    abort();
+    expect(await ended).toEqual(new Error('unwanted'));
+    const closed = jobs.close();
+    await vi.advanceTimersByTimeAsync(10);
+    await closed;
+    expect(queue.jobs.has(jobId)).toBe(true);
   });
 
   it('fail if Redis takes none at all', async () => {
