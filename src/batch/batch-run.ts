@@ -1,6 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Outcome } from 'headgate';
 import { BatchState } from './batch-state.ts';
 import { checkBatchOptions } from './check-options.ts';
+import { drain, onAbort } from './drain.ts';
 import { BatchError, InterruptedError } from './errors.ts';
 import { checkTemplate, type InputOptions } from './input/read-input.ts';
 import { findSources, type Source } from './input/sources.ts';
@@ -12,7 +13,8 @@ import { pricesOf } from './money.ts';
 import type { BatchOptions, BatchSettings } from './options.ts';
 import { type BatchProgress, type BatchReport, reportOf, type Stop } from './progress.ts';
 import type { RunQueue } from './queue/run-queue.ts';
-import { allSized, type BatchRequest } from './request.ts';
+import { SavedOutcomes } from './queue/saved-outcomes.ts';
+import { allSized, type BatchRequest, type BatchResponse } from './request.ts';
 import { ResultKeeper } from './result-keeper.ts';
 import { checkInput, noRequests, pendingRequests } from './source.ts';
 
@@ -80,19 +82,26 @@ export class BatchRun {
       const isKnown = error instanceof OutputChangedError;
       this.stop({ reason: 'output', message: error.message + (isKnown ? '' : advice) });
     };
+    const saved = this.#queue && new SavedOutcomes(this.#queue, file);
     const ticks = setInterval(() => {
       if (!lock.touch()) this.stop({ reason: 'output', message: lostLock(output) });
-      void file.tick();
+      void file.tick().then(() => saved?.tell());
       this.#state.watchServer();
       this.#state.rememberInTime();
     }, TICK_MS);
     try {
       const { cache } = this.#settings.batch;
       const keeper = new ResultKeeper(this.#state, file, cache, ledger.hasGood);
-      await this.#send(this.#pending(ledger, isChecked, file, keeper), keeper);
+      const source = this.#pending(ledger, isChecked, file, keeper);
+      const hasCompleted = await this.#send(source, (outcome) => {
+        keeper.keepAll(outcome);
+        saved?.add(outcome.request);
+      });
+      keeper.end(hasCompleted);
       await this.#save(file);
     } finally {
       clearInterval(ticks);
+      saved?.tell();
       this.#state.remember();
       await file.close();
     }
@@ -154,8 +163,14 @@ export class BatchRun {
     return allSized(groups.from(pending, stopSignal));
   }
 
-  /** Sends all requests, or those up to a stop, and then waits for those in flight. */
-  async #send(source: ReturnType<typeof allSized>, keeper: ResultKeeper): Promise<void> {
+  /**
+   * Sends all requests, or those up to a stop, and then waits for those in flight.
+   * @returns whether every request has its outcome
+   */
+  async #send(
+    source: ReturnType<typeof allSized>,
+    keep: (outcome: Outcome<BatchRequest, BatchResponse>) => void,
+  ): Promise<boolean> {
     const { signal, abortSignal, drainMs } = this.#settings.batch;
     const { pacer, attempts, stopSignal } = this.#state;
     this.#state.phase = 'running';
@@ -163,7 +178,7 @@ export class BatchRun {
     let end = () => {};
     const completed = new Promise<void>((resolve, reject) => {
       const sending = pacer.send(source, attempts.attempt).subscribe({
-        next: (outcome) => keeper.keepAll(outcome),
+        next: keep,
         error: reject,
         complete: resolve,
       });
@@ -173,12 +188,10 @@ export class BatchRun {
     const hasCompleted = (await Promise.race([isCompleted, onAbort(stopSignal)])) === true;
     if (!hasCompleted) {
       this.#state.phase = 'draining';
-      this.#queue?.withdraw();
-      const timeout = sleep(drainMs, undefined, { ref: false });
-      await Promise.race([attempts.idle(), timeout, onAbort(abortSignal)]);
+      await drain({ attempts, queue: this.#queue, drainMs, abortSignal });
     }
     end();
-    keeper.end(hasCompleted);
+    return hasCompleted;
   }
 
   /** A result is reported only once it is on disk. */
@@ -197,14 +210,6 @@ export class BatchRun {
 
 function lostLock(output: string): string {
   return `${output} is being written by another run, which took this one for dead`;
-}
-
-/** Resolves when the signal fires; never if there is no signal. */
-function onAbort(signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal?.aborted) resolve();
-    else signal?.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 /**

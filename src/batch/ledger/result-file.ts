@@ -34,6 +34,9 @@ export class ResultFile {
   readonly path: string;
   /** Called once, with the first error of a write. */
   onError: ((error: BatchError) => void) | undefined = undefined;
+  /** The number of lines that were appended, and of those that are on disk. */
+  appended = 0;
+  saved = 0;
   readonly #handle: FileHandle;
   /** Whether there was no file before. */
   readonly #isNew: boolean;
@@ -88,6 +91,7 @@ export class ResultFile {
 
   /** Appends a line, which is given without its newline. */
   append(line: string): void {
+    this.appended += 1;
     this.#waiting.push(line);
     if (this.#error === undefined) void this.flush();
   }
@@ -198,13 +202,17 @@ export class ResultFile {
     this.#syncedAt = performance.now();
     if (!this.#isDirty) return;
     this.#isDirty = false;
+    const written = this.appended - this.unwritten;
     try {
       await this.#handle.datasync();
     } catch (error) {
-      if (NO_SYNC.includes(codeOf(error) ?? '')) return;
-      this.#isDirty = true;
-      this.#fail(error);
+      if (!NO_SYNC.includes(codeOf(error) ?? '')) {
+        this.#isDirty = true;
+        this.#fail(error);
+        return;
+      }
     }
+    this.saved = written;
   }
 
   #fail(error: unknown): void {

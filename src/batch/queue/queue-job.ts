@@ -73,10 +73,17 @@ export function failedResult(error: unknown, sent: SentBy): JobResult {
 }
 
 /**
- * The answer in a result.
+ * The answer in the value of a completed job.
  * @throws WorkerError if there is none
  */
-export function responseOf({ response, error, sent }: JobResult): BatchResponse {
+export function responseIn(value: unknown): BatchResponse {
+  const result: unknown = typeof value === 'string' ? JSON.parse(value) : value;
+  if (!isJobResult(result)) throw new WorkerError('a worker gave no result', 'error');
+  const { response, error, sent } = result;
   if (response !== undefined) return { ...response, sent };
   throw new WorkerError(error?.message ?? 'a worker gave no answer', error?.code ?? 'error', sent);
+}
+
+function isJobResult(value: unknown): value is JobResult {
+  return isObject(value) && isObject(value.sent);
 }

@@ -2,26 +2,17 @@ import { hash } from 'node:crypto';
 import type { QueueEvents } from 'bullmq';
 import { NotSentError } from '../attempts.ts';
 import { messageOf } from '../errors.ts';
-import { isObject } from '../json.ts';
 import type { BatchRequest, BatchResponse } from '../request.ts';
 import { type QueueCalls, someAtOnce } from './queue-calls.ts';
-import {
-  type JobData,
-  type JobResult,
-  QueueError,
-  type RunLimits,
-  responseOf,
-  WorkerError,
-} from './queue-job.ts';
+import { type JobData, QueueError, type RunLimits, responseIn, WorkerError } from './queue-job.ts';
 import type { RunQueue } from './run-queue.ts';
 
 /** How often the sender looks for jobs whose events it missed, or that Redis has lost. */
 const LOOK_MS = 2_000;
-/** A job is kept until its result is surely on disk: the output is synced every second. */
-const KEEP_MS = 5_000;
 const ID_DIGITS = 32;
 
 interface Pending {
+  readonly request: BatchRequest;
   readonly data: JobData;
   readonly resolve: (response: BatchResponse) => void;
   readonly reject: (error: unknown) => void;
@@ -32,13 +23,15 @@ export class RemoteJobs implements RunQueue {
   readonly #calls: QueueCalls;
   readonly #limits: RunLimits;
   readonly #pending = new Map<string, Pending>();
-  /** Answered jobs that are still in the queue, and since when. */
-  readonly #answered = new Map<string, number>();
+  /** The jobs of answered requests, which are kept until the results are on disk. */
+  readonly #answered = new Map<BatchRequest, string>();
+  /** Jobs that are to be removed. */
+  readonly #forgotten = new Set<string>();
   readonly #timer: NodeJS.Timeout;
   /** Jobs that are being taken out of the queue. */
   readonly #leaving = new Set<Promise<void>>();
   #hasAdded = false;
-  #isLooking = false;
+  #looking: Promise<void> | undefined;
   #isWithdrawn = false;
 
   constructor(calls: QueueCalls, events: QueueEvents, limits: RunLimits) {
@@ -51,20 +44,24 @@ export class RemoteJobs implements RunQueue {
   }
 
   readonly send = async (
-    { id, url, body, json }: BatchRequest,
+    request: BatchRequest,
     { signal }: { readonly signal: AbortSignal },
   ): Promise<BatchResponse> => {
     signal.throwIfAborted();
     if (this.#isWithdrawn) throw new NotSentError();
+    const { id, url, body, json } = request;
     const jobId = hash('sha256', JSON.stringify([id, url, json ?? body])).slice(0, ID_DIGITS);
     const data = { id, url, body, json, limits: this.#limits };
     const answer = new Promise<BatchResponse>((resolve, reject) => {
-      this.#pending.set(jobId, { data, resolve, reject });
+      this.#pending.set(jobId, { request, data, resolve, reject });
     });
     const abandon = () => this.#abandon(jobId, signal.reason);
     signal.addEventListener('abort', abandon, { once: true });
+    // The run retries it: its last answer must not be taken for the next one.
+    const isAgain = this.#answered.delete(request);
+    const adding = isAgain ? this.#addAgain(jobId, data) : this.#add(jobId, data);
     // Not awaited: without Redis it does not end, and the request may be aborted meanwhile.
-    this.#add(jobId, data).catch((error: unknown) => this.#refused(jobId, error));
+    adding.catch((error: unknown) => this.#refused(jobId, error));
     try {
       return await answer;
     } finally {
@@ -77,10 +74,24 @@ export class RemoteJobs implements RunQueue {
     for (const jobId of this.#pending.keys()) this.#takeBack(jobId);
   }
 
+  async collect(): Promise<void> {
+    await this.#looking;
+    await this.#look();
+  }
+
+  forget(requests: readonly BatchRequest[]): void {
+    for (const request of requests) {
+      const jobId = this.#answered.get(request);
+      this.#answered.delete(request);
+      if (jobId !== undefined) this.#forgotten.add(jobId);
+    }
+  }
+
+  /** Other jobs that were answered, or that workers have, stay for the next run. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await Promise.all(this.#leaving);
-    await this.#remove(Number.POSITIVE_INFINITY).catch(() => {});
+    await this.#removeForgotten().catch(() => {});
   }
 
   async #add(jobId: string, data: JobData): Promise<void> {
@@ -104,9 +115,7 @@ export class RemoteJobs implements RunQueue {
     const pending = this.#take(jobId);
     if (pending === undefined) return;
     try {
-      const result: unknown = typeof value === 'string' ? JSON.parse(value) : value;
-      if (!isJobResult(result)) throw new WorkerError('a worker gave no result', 'error');
-      pending.resolve(responseOf(result));
+      pending.resolve(responseIn(value));
     } catch (error) {
       pending.reject(error);
     }
@@ -120,7 +129,7 @@ export class RemoteJobs implements RunQueue {
     const pending = this.#pending.get(jobId);
     if (pending === undefined) return undefined;
     this.#pending.delete(jobId);
-    this.#answered.set(jobId, Date.now());
+    this.#answered.set(pending.request, jobId);
     return pending;
   }
 
@@ -151,17 +160,21 @@ export class RemoteJobs implements RunQueue {
     pending?.reject(new NotSentError());
   }
 
+  /** One look at a time, however slow Redis is. */
+  #look(): Promise<void> {
+    this.#looking ??= this.#lookNow().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
   /** Finds answers whose events were missed while Redis was away, and adds lost jobs again. */
-  async #look(): Promise<void> {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+  async #lookNow(): Promise<void> {
     try {
       await someAtOnce([...this.#pending.keys()], (jobId) => this.#lookFor(jobId));
-      await this.#remove(Date.now() - KEEP_MS);
+      await this.#removeForgotten();
     } catch {
       // Redis cannot be reached: the next look tries again.
-    } finally {
-      this.#isLooking = false;
     }
   }
 
@@ -193,16 +206,10 @@ export class RemoteJobs implements RunQueue {
     else this.#completed(jobId, end.value);
   }
 
-  /** Removes jobs that were answered before a time: their results are on disk. */
-  async #remove(before: number): Promise<void> {
-    const old = [...this.#answered].filter(([, at]) => at < before);
-    await someAtOnce(old, async ([jobId]) => {
+  async #removeForgotten(): Promise<void> {
+    await someAtOnce([...this.#forgotten], async (jobId) => {
       await this.#calls.remove(jobId);
-      this.#answered.delete(jobId);
+      this.#forgotten.delete(jobId);
     });
   }
-}
-
-function isJobResult(value: unknown): value is JobResult {
-  return isObject(value) && isObject(value.sent);
 }

@@ -210,6 +210,24 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: B
     for (const [prompt, times] of rigged.server.counts) expect(times, prompt).toBe(1);
   });
 
+  it('takes the answers that come after a second signal in the next run', async (test) => {
+    const redis = await startRedis();
+    test.onTestFinished(() => redis.stop());
+    const rigged = await rig(test, { delayMs: () => 400 });
+    prompts(rigged, 60);
+    startWorker(test, rigged, redis.url, ['--concurrency', '8']);
+    const run = startSplit(test, rigged, redis.url);
+    await reached(rigged, run, 16);
+    run.process.kill('SIGINT');
+    await sleep(50);
+    run.process.kill('SIGINT');
+    expect((await awaited('the end of the run', run.ended, rigged, [run])).code).toBe(130);
+    const next = startSplit(test, rigged, redis.url);
+    expect((await awaited('the end of the next run', next.ended, rigged, [next])).code).toBe(0);
+    expect([idsOf(rigged).length, new Set(idsOf(rigged)).size]).toEqual([60, 60]);
+    for (const [prompt, times] of rigged.server.counts) expect(times, prompt).toBe(1);
+  });
+
   it('ends with its workers at a signal while Redis is unreachable', async (test) => {
     const redis = await startRedis();
     test.onTestFinished(() => redis.stop());

@@ -8,8 +8,6 @@ import type { BatchRequest } from '../../../src/batch/request.ts';
 
 /** How often lost jobs and missed answers are looked for, in ms. */
 const LOOK_MS = 2_000;
-/** How long a job is kept after its answer, in ms. */
-const KEEP_MS = 5_000;
 
 const SENT = { attempts: 1, rejected: 0, waitedMs: 0, durationMs: 5 };
 const ANSWER = { response: { statusCode: 200, body: { text: 'yes' } }, sent: SENT };
@@ -88,12 +86,14 @@ function rig() {
   const send = (id = 'r-1') => {
     const controller = new AbortController();
     const request: BatchRequest = { id, url: '/v1/x', body: { n: id }, place: id, hash: id };
-    const answer = jobs.send(request, { signal: controller.signal });
+    const again = () => jobs.send(request, { signal: controller.signal });
+    const answer = again();
     const ended = answer.then(
       ({ body }) => body,
       (error: unknown) => error,
     );
-    return { ended, abort: () => controller.abort(new Error('unwanted')) };
+    const abort = () => controller.abort(new Error('unwanted'));
+    return { ended, abort, again, saved: () => jobs.forget([request]) };
   };
   return { queue, events, jobs, send };
 }
@@ -101,12 +101,13 @@ function rig() {
 describe('the jobs of a run', () => {
   it('end with the answers that events bring, and are kept until these are on disk', async () => {
     const { queue, events, send } = rig();
-    const { ended } = send();
+    const { ended, saved } = send();
     await vi.advanceTimersByTimeAsync(10);
     events.emit('completed', { jobId: queue.added[0], returnvalue: ANSWER });
     expect(await ended).toEqual({ text: 'yes' });
-    await vi.advanceTimersByTimeAsync(KEEP_MS - 20);
+    await vi.advanceTimersByTimeAsync(5 * LOOK_MS);
     expect(queue.jobs.size).toBe(1);
+    saved();
     await vi.advanceTimersByTimeAsync(LOOK_MS + 40);
     expect(queue.jobs.size).toBe(0);
     const { calls } = queue;
@@ -259,16 +260,46 @@ describe('the jobs of a run', () => {
     expect(queue.jobs.size).toBe(2);
   });
 
-  it('leave no timer and no answered job at the end of the run', async () => {
+  it('leave no timer and no saved answer at the end of the run, but all others', async () => {
     const { queue, events, jobs, send } = rig();
-    const { ended } = send();
+    const [one, other] = [send('r-1'), send('r-2')];
     await vi.advanceTimersByTimeAsync(10);
-    events.emit('completed', { jobId: queue.added[0], returnvalue: JSON.stringify(ANSWER) });
-    await ended;
+    for (const jobId of queue.added) {
+      events.emit('completed', { jobId, returnvalue: JSON.stringify(ANSWER) });
+    }
+    await Promise.all([one.ended, other.ended]);
+    one.saved();
     const closed = jobs.close();
     await vi.advanceTimersByTimeAsync(1);
     await closed;
-    expect(queue.jobs.size).toBe(0);
+    expect([...queue.jobs.keys()]).toEqual(queue.added.slice(1));
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('end with answers that are collected before their events come', async () => {
+    const { queue, jobs, send } = rig();
+    const { ended } = send();
+    await vi.advanceTimersByTimeAsync(10);
+    queue.jobs.set(queue.added[0] ?? '', { state: 'completed', returnvalue: ANSWER });
+    const collected = jobs.collect();
+    await vi.advanceTimersByTimeAsync(2);
+    await collected;
+    expect(await ended).toEqual({ text: 'yes' });
+  });
+
+  it('are sent anew if the run sends an answered request again', async () => {
+    const { queue, events, send } = rig();
+    const { ended, again } = send();
+    await vi.advanceTimersByTimeAsync(10);
+    const [jobId = ''] = queue.added;
+    queue.jobs.set(jobId, { state: 'completed', returnvalue: ANSWER });
+    events.emit('completed', { jobId, returnvalue: ANSWER });
+    await ended;
+    const second = again();
+    await vi.advanceTimersByTimeAsync(10);
+    expect([queue.added, queue.jobs.get(jobId)]).toEqual([[jobId, jobId], { state: 'waiting' }]);
+    const answer = { response: { statusCode: 200, body: 'new' }, sent: SENT };
+    events.emit('completed', { jobId, returnvalue: answer });
+    expect((await second).body).toBe('new');
   });
 });
