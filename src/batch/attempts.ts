@@ -3,7 +3,14 @@ import type { AttemptContext } from 'headgate';
 import { checkAnswer, isGood } from './http/answer.ts';
 import { callError, type OutageWatch, StatusError } from './http/failures.ts';
 import type { Budget } from './money.ts';
-import { type BatchRequest, type BatchResponse, promptTokensOf, type Send } from './request.ts';
+import { WorkerError } from './queue/queue-job.ts';
+import {
+  type BatchRequest,
+  type BatchResponse,
+  promptTokensOf,
+  type Send,
+  type SentBy,
+} from './request.ts';
 import type { Tally } from './tally.ts';
 
 /** The run is ending: the request was not sent, and has no result. */
@@ -12,6 +19,8 @@ export class NotSentError extends Error {}
 /** The other parts of a run that attempts use. */
 export interface AttemptSurroundings {
   readonly send: Send;
+  /** Whether workers make the calls: only their answers tell how many there were. */
+  readonly isRemote: boolean;
   readonly tally: Tally;
   readonly outage: OutageWatch;
   readonly budget: Budget;
@@ -100,21 +109,34 @@ export class Attempts {
   }
 
   async #call(request: BatchRequest, context: AttemptContext): Promise<BatchResponse> {
-    const { send, tally, outage } = this.#around;
-    tally.attempts += 1;
+    const { send, isRemote, tally, outage } = this.#around;
+    if (!isRemote) tally.attempts += 1;
     if (context.attempt > 1) tally.retried += 1;
     try {
       const response = await callOnce(send, request, context);
       outage.answered();
-      tally.addSent(response.sent);
+      this.#addSent(response.sent);
       return response;
     } catch (error) {
-      const isStatus = error instanceof StatusError;
-      if (isStatus && error.response.sent !== undefined) tally.addSent(error.response.sent);
-      else if (isStatus && error.status === 429) tally.rejected += 1;
+      const sent = sentIn(error);
+      if (sent !== undefined) this.#addSent(sent);
+      else if (error instanceof StatusError && error.status === 429) tally.rejected += 1;
       throw error;
     }
   }
+
+  /** Counts the calls of a worker process. */
+  #addSent(sent: SentBy | undefined): void {
+    const { isRemote, tally } = this.#around;
+    if (sent !== undefined && isRemote) tally.attempts += 1;
+    tally.addSent(sent);
+  }
+}
+
+/** How a worker process sent a request that failed; undefined: it was none, or does not say. */
+function sentIn(error: unknown): SentBy | undefined {
+  if (error instanceof StatusError) return error.response.sent;
+  return error instanceof WorkerError ? error.sent : undefined;
 }
 
 /**

@@ -38,7 +38,7 @@ export class BatchRun {
     const { input } = this.#settings.batch;
     this.#sources = findSources(typeof input === 'string' ? [input] : input);
     checkTemplate(this.#sources, this.#input);
-    this.#state = new BatchState(this.#settings);
+    this.#state = new BatchState(this.#settings, queue);
   }
 
   /** The state now. */

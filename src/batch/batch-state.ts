@@ -9,6 +9,7 @@ import type { BatchSettings } from './options.ts';
 import { paceOf } from './pace-view.ts';
 import { createPacer, type ModelLimits, type Pacer } from './pacer.ts';
 import type { BatchPhase, BatchProgress, Stop } from './progress.ts';
+import type { RunQueue } from './queue/run-queue.ts';
 import { Tally } from './tally.ts';
 
 /** Default limit of requests in flight. */
@@ -36,6 +37,7 @@ export class BatchState {
   /** Lines of the input; undefined while that is not known. */
   total: number | undefined = undefined;
   readonly #settings: BatchSettings;
+  readonly #queue: RunQueue | undefined;
   readonly #outage = new OutageWatch(() => systemClock.now());
   readonly #stopping = new AbortController();
   readonly #startedAt = systemClock.now();
@@ -44,9 +46,13 @@ export class BatchState {
   #stop: Stop | undefined = undefined;
   #inputStop: Stop | undefined = undefined;
 
-  /** @throws RangeError or TypeError that names a wrong option of the limiter */
-  constructor(settings: BatchSettings) {
+  /**
+   * @param queue of the workers that send the requests; undefined: this process sends them
+   * @throws RangeError or TypeError that names a wrong option of the limiter
+   */
+  constructor(settings: BatchSettings, queue: RunQueue | undefined) {
     this.#settings = settings;
+    this.#queue = queue;
     const { batch, limiter } = settings;
     const classify = (error: unknown) => this.#outage.failed(error);
     // The run ends after `--outage`: the limiter must not fail lines for an outage.
@@ -61,6 +67,7 @@ export class BatchState {
     });
     this.attempts = new Attempts({
       send: batch.send,
+      isRemote: queue !== undefined,
       tally: this.tally,
       outage: this.#outage,
       budget: this.budget,
@@ -133,6 +140,8 @@ export class BatchState {
     const now = systemClock.now();
     const snapshots = phase === 'running' || phase === 'draining' ? this.pacer.snapshots() : [];
     const remaining = total === undefined ? undefined : total - this.#done;
+    const workers = this.#queue?.counts;
+    const atLimiter = snapshots.reduce((sum, { waiting }) => sum + waiting, 0);
     const rate = tally.finished.longPerSecond(now);
     return {
       phase,
@@ -144,8 +153,9 @@ export class BatchState {
       ok: tally.ok,
       cached: tally.cached,
       failed: tally.failed,
-      inFlight: this.attempts.active,
-      waiting: snapshots.reduce((sum, { waiting }) => sum + waiting, 0),
+      inFlight: workers?.active ?? this.attempts.active,
+      waiting: atLimiter + (workers?.queued ?? 0),
+      workers,
       attempts: tally.attempts,
       rejected: tally.rejected,
       retried: tally.retried,
@@ -155,7 +165,8 @@ export class BatchState {
         remaining === undefined || !rate || this.#outage.isDown
           ? undefined
           : (remaining / rate) * 1_000,
-      pace: paceOf(snapshots, this.#settings.limiter),
+      // The limits of workers are not those of this process.
+      pace: workers ? undefined : paceOf(snapshots, this.#settings.limiter),
       inputTokens: tally.inputTokens,
       cachedTokens: tally.cachedTokens,
       outputTokens: tally.outputTokens,

@@ -6,6 +6,7 @@ import { PROXY_REFUSED } from './http/proxy.ts';
 import { at } from './json.ts';
 import type { PaceView } from './pace-view.ts';
 import { QueueError, WorkerError } from './queue/queue-job.ts';
+import type { QueueCounts } from './queue/run-queue.ts';
 import type { ErrorCount } from './tally.ts';
 
 /**
@@ -128,6 +129,9 @@ export interface BatchProgress {
   readonly failed: number;
   readonly inFlight: number;
   readonly waiting: number;
+  /** The requests in the queue of workers; undefined: this process sends the requests. */
+  readonly workers: QueueCounts | undefined;
+  /** Calls to the API. Those of workers are known when their answers have come. */
   readonly attempts: number;
   /** Answers with status 429. */
   readonly rejected: number;

@@ -46,6 +46,16 @@ export class QueueCalls {
     return this.#queue.getJobState(jobId);
   }
 
+  /** Whether a worker is connected; undefined: Redis does not say. */
+  async hasWorker(): Promise<boolean | undefined> {
+    try {
+      return (await this.#queue.getWorkersCount()) > 0;
+    } catch {
+      // This user of Redis may not ask for it.
+      return undefined;
+    }
+  }
+
   /** The end of a job that has ended; undefined: Redis has lost it. */
   async endOf(jobId: string): Promise<JobEnd | undefined> {
     const job = await this.#queue.getJob(jobId);

@@ -3,9 +3,10 @@ import type { QueueEvents } from 'bullmq';
 import { NotSentError } from '../attempts.ts';
 import { messageOf } from '../errors.ts';
 import type { BatchRequest, BatchResponse } from '../request.ts';
+import { AnsweredJobs } from './answered-jobs.ts';
 import { type QueueCalls, someAtOnce } from './queue-calls.ts';
 import { type JobData, QueueError, type RunLimits, responseIn, WorkerError } from './queue-job.ts';
-import type { RunQueue } from './run-queue.ts';
+import type { QueueCounts, RunQueue } from './run-queue.ts';
 
 /** How often the sender looks for jobs whose events it missed, or that Redis has lost. */
 const LOOK_MS = 2_000;
@@ -14,6 +15,8 @@ const ID_DIGITS = 32;
 interface Pending {
   readonly request: BatchRequest;
   readonly data: JobData;
+  /** Whether a worker has the job. */
+  isActive: boolean;
   readonly resolve: (response: BatchResponse) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -23,24 +26,31 @@ export class RemoteJobs implements RunQueue {
   readonly #calls: QueueCalls;
   readonly #limits: RunLimits;
   readonly #pending = new Map<string, Pending>();
-  /** The jobs of answered requests, which are kept until the results are on disk. */
-  readonly #answered = new Map<BatchRequest, string>();
-  /** Jobs that are to be removed. */
-  readonly #forgotten = new Set<string>();
+  readonly #answered: AnsweredJobs;
   readonly #timer: NodeJS.Timeout;
   /** Jobs that are being taken out of the queue. */
   readonly #leaving = new Set<Promise<void>>();
   #hasAdded = false;
+  #hasWorker: boolean | undefined;
   #looking: Promise<void> | undefined;
   #isWithdrawn = false;
 
   constructor(calls: QueueCalls, events: QueueEvents, limits: RunLimits) {
     this.#calls = calls;
+    this.#answered = new AnsweredJobs(calls);
     this.#limits = limits;
     events.on('error', () => {});
+    events.on('active', ({ jobId }) => this.#setActive(jobId, true));
+    events.on('waiting', ({ jobId }) => this.#setActive(jobId, false));
     events.on('completed', ({ jobId, returnvalue }) => this.#completed(jobId, returnvalue));
     events.on('failed', ({ jobId, failedReason }) => this.#failed(jobId, failedReason));
     this.#timer = setInterval(() => void this.#look(), LOOK_MS);
+  }
+
+  get counts(): QueueCounts {
+    const active = [...this.#pending.values()].filter(({ isActive }) => isActive).length;
+    const hasWorker = active > 0 ? true : this.#hasWorker;
+    return { queued: this.#pending.size - active, active, hasWorker };
   }
 
   readonly send = async (
@@ -53,12 +63,12 @@ export class RemoteJobs implements RunQueue {
     const jobId = hash('sha256', JSON.stringify([id, url, json ?? body])).slice(0, ID_DIGITS);
     const data = { id, url, body, json, limits: this.#limits };
     const answer = new Promise<BatchResponse>((resolve, reject) => {
-      this.#pending.set(jobId, { request, data, resolve, reject });
+      this.#pending.set(jobId, { request, data, isActive: false, resolve, reject });
     });
     const abandon = () => this.#abandon(jobId, signal.reason);
     signal.addEventListener('abort', abandon, { once: true });
     // The run retries it: its last answer must not be taken for the next one.
-    const isAgain = this.#answered.delete(request);
+    const isAgain = this.#answered.takeOut(request);
     const adding = isAgain ? this.#addAgain(jobId, data) : this.#add(jobId, data);
     // Not awaited: without Redis it does not end, and the request may be aborted meanwhile.
     adding.catch((error: unknown) => this.#refused(jobId, error));
@@ -80,18 +90,14 @@ export class RemoteJobs implements RunQueue {
   }
 
   forget(requests: readonly BatchRequest[]): void {
-    for (const request of requests) {
-      const jobId = this.#answered.get(request);
-      this.#answered.delete(request);
-      if (jobId !== undefined) this.#forgotten.add(jobId);
-    }
+    this.#answered.forget(requests);
   }
 
   /** Other jobs that were answered, or that workers have, stay for the next run. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await Promise.all(this.#leaving);
-    await this.#removeForgotten().catch(() => {});
+    await this.#answered.removeForgotten().catch(() => {});
   }
 
   async #add(jobId: string, data: JobData): Promise<void> {
@@ -125,11 +131,16 @@ export class RemoteJobs implements RunQueue {
     this.#take(jobId)?.reject(new WorkerError(reason, 'worker'));
   }
 
+  #setActive(jobId: string, isActive: boolean): void {
+    const pending = this.#pending.get(jobId);
+    if (pending !== undefined) pending.isActive = isActive;
+  }
+
   #take(jobId: string): Pending | undefined {
     const pending = this.#pending.get(jobId);
     if (pending === undefined) return undefined;
     this.#pending.delete(jobId);
-    this.#answered.set(pending.request, jobId);
+    this.#answered.add(pending.request, jobId);
     return pending;
   }
 
@@ -172,7 +183,9 @@ export class RemoteJobs implements RunQueue {
   async #lookNow(): Promise<void> {
     try {
       await someAtOnce([...this.#pending.keys()], (jobId) => this.#lookFor(jobId));
-      await this.#removeForgotten();
+      await this.#answered.removeForgotten();
+      const { queued, active } = this.counts;
+      this.#hasWorker = active === 0 && queued > 0 ? await this.#calls.hasWorker() : undefined;
     } catch {
       // Redis cannot be reached: the next look tries again.
     }
@@ -182,6 +195,7 @@ export class RemoteJobs implements RunQueue {
     const state = await this.#calls.state(jobId);
     const pending = this.#pending.get(jobId);
     if (pending === undefined) return;
+    pending.isActive = state === 'active';
     if (state === 'completed' || state === 'failed') await this.#find(jobId);
     else if (state === 'unknown' && this.#isWithdrawn) this.#notSent(jobId);
     else if (state === 'unknown') await this.#addAgain(jobId, pending.data);
@@ -204,12 +218,5 @@ export class RemoteJobs implements RunQueue {
     if (end === undefined) return;
     if ('failedReason' in end) this.#failed(jobId, end.failedReason);
     else this.#completed(jobId, end.value);
-  }
-
-  async #removeForgotten(): Promise<void> {
-    await someAtOnce([...this.#forgotten], async (jobId) => {
-      await this.#calls.remove(jobId);
-      this.#forgotten.delete(jobId);
-    });
   }
 }

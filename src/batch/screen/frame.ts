@@ -109,15 +109,18 @@ function figures(progress: BatchProgress, width: number, style: Style): string[]
 
 function workFigures(progress: BatchProgress, style: Style): Figure[] {
   const { ok, doneBefore, failed, failedBefore, inFlight, pace, rejected, attempts } = progress;
+  const { workers } = progress;
   const before = doneBefore === 0 ? '' : style.faint(` and ${count(doneBefore)} before`);
   const failures = failed + failedBefore;
   const share = attempts === 0 ? '' : style.faint(` of ${count(attempts)} calls`);
+  const queued = workers === undefined ? '' : `, ${count(workers.queued)} in the queue`;
+  const beside = pace === undefined ? queued : ` of ${count(pace.limit)}`;
   return [
     ['done', style.good(count(ok)) + before],
     ['failed', failures === 0 ? '0' : style.bad(count(failures))],
     ['speed', speedOf(progress, style)],
     ['left', etaOf(progress)],
-    ['in flight', count(inFlight) + (pace ? style.faint(` of ${count(pace.limit)}`) : '')],
+    ['in flight', count(inFlight) + style.faint(beside)],
     ['429s', (rejected === 0 ? '0' : style.warn(count(rejected))) + share],
   ];
 }

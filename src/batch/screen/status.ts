@@ -1,5 +1,6 @@
 import { printable } from '../printable.ts';
 import type { BatchProgress } from '../progress.ts';
+import type { QueueCounts } from '../queue/run-queue.ts';
 import { count, duration, money, percent, plural, rate } from './text.ts';
 
 /** The severity of a status. */
@@ -41,6 +42,8 @@ function outageStatus({ downForMs, outageMs }: BatchProgress): Status {
 
 function runningStatus(progress: BatchProgress): Status {
   const { pace, waiting, inFlight, attempts, rejected, doneBefore, failedBefore } = progress;
+  const { workers } = progress;
+  if (workers !== undefined && workers.queued + workers.active > 0) return workersStatus(workers);
   if (attempts === 0) {
     const isPassing = waiting === 0 && doneBefore + failedBefore > 0;
     const text = isPassing ? 'Passing over lines that have a result' : 'Sending the first requests';
@@ -55,6 +58,12 @@ function runningStatus(progress: BatchProgress): Status {
   // A 503 or 529 slows the run down too.
   const does = rejected > 0 ? 'answers 429' : 'rejects requests';
   return { mood: 'trouble', text: `The provider ${does}: the run sends ${pace.slowedTo}` };
+}
+
+function workersStatus({ queued, active, hasWorker }: QueueCounts): Status {
+  const text = `Waiting for workers: ${count(queued)} in the queue, ${count(active)} at work`;
+  if (hasWorker !== false) return { mood: 'calm', text };
+  return { mood: 'held', text: `${text}. There is no worker: start headgate work` };
 }
 
 /** The state of a run in one line. */

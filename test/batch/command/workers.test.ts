@@ -203,7 +203,7 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: B
     // Five in flight, and the few that began or were read ahead while the signal came.
     expect(arrived - arrivedBefore).toBeLessThanOrEqual(15);
     const report = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '');
-    expect(report).toMatchObject({ ok: arrived, left: LINES - arrived });
+    expect(report).toMatchObject({ ok: arrived, left: LINES - arrived, attempts: arrived });
     const next = startSplit(test, rigged, redis.url);
     expect((await awaited('the end of the next run', next.ended, rigged, [next])).code).toBe(0);
     expect(new Set(idsOf(rigged)).size).toBe(LINES);
@@ -226,6 +226,24 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: B
     expect((await awaited('the end of the next run', next.ended, rigged, [next])).code).toBe(0);
     expect([idsOf(rigged).length, new Set(idsOf(rigged)).size]).toEqual([60, 60]);
     for (const [prompt, times] of rigged.server.counts) expect(times, prompt).toBe(1);
+  });
+
+  it('says that there is no worker, and then how many requests workers have', async (test) => {
+    const redis = await startRedis();
+    test.onTestFinished(() => redis.stop());
+    const rigged = await rig(test, { delayMs: () => 1_000 });
+    prompts(rigged, 40);
+    const args = ['run', 'in.jsonl', '--out', 'out.jsonl', '--model', 'm', '--redis', redis.url];
+    const run = start(test, args, { cwd: rigged.folder });
+    const saying = async (words: RegExp) => {
+      while (!words.test(run.stderr()) && run.process.exitCode === null) await sleep(50);
+      expect(run.stderr()).toMatch(words);
+    };
+    await saying(/40 in the queue, 0 at work. There is no worker: start headgate work\n/);
+    startWorker(test, rigged, redis.url, ['--concurrency', '4']);
+    await saying(/Waiting for workers: [1-9]\d* in the queue, [4-6] at work\n/);
+    const { stdout } = await awaited('the end of the run', run.ended, rigged, [run]);
+    expect(stdout).toMatch(/429s +0 of 40 calls/);
   });
 
   it('ends with its workers at a signal while Redis is unreachable', async (test) => {

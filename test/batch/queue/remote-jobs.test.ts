@@ -34,6 +34,7 @@ class FakeQueue {
   readonly jobs = new Map<string, Entry>();
   /** The ids of all jobs that were ever added. */
   readonly added: string[] = [];
+  workers = 1;
   /** The error that Redis answers `add` with. */
   refusal: string | undefined;
 
@@ -59,6 +60,11 @@ class FakeQueue {
     if (list !== 'wait' || this.jobs.get(jobId)?.state !== 'waiting') return 0;
     this.jobs.set(jobId, { state: 'unknown' });
     return 1;
+  }
+
+  async getWorkersCount(): Promise<number> {
+    await this.#call();
+    return this.workers;
   }
 
   async getJobState(jobId: string): Promise<string> {
@@ -139,7 +145,7 @@ describe('the jobs of a run', () => {
     const { queue, send } = rig();
     send();
     await vi.advanceTimersByTimeAsync(10);
-    queue.latencyMs = 3 * LOOK_MS;
+    queue.latencyMs = 4 * LOOK_MS;
     const { calls } = queue;
     await vi.advanceTimersByTimeAsync(4 * LOOK_MS);
     expect(queue.calls - calls).toBe(1);
@@ -274,6 +280,39 @@ describe('the jobs of a run', () => {
     await closed;
     expect([...queue.jobs.keys()]).toEqual(queue.added.slice(1));
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('are at work from the event that a worker took them until one gave them back', async () => {
+    const { queue, events, jobs, send } = rig();
+    send('r-1');
+    send('r-2');
+    await vi.advanceTimersByTimeAsync(10);
+    const [jobId = '', other = ''] = queue.added;
+    expect(jobs.counts).toEqual({ queued: 2, active: 0, hasWorker: undefined });
+    events.emit('active', { jobId });
+    expect(jobs.counts).toEqual({ queued: 1, active: 1, hasWorker: true });
+    events.emit('waiting', { jobId });
+    expect(jobs.counts).toMatchObject({ queued: 2, active: 0 });
+    // The event was missed.
+    queue.jobs.set(other, { state: 'active' });
+    await vi.advanceTimersByTimeAsync(LOOK_MS);
+    expect(jobs.counts).toMatchObject({ queued: 1, active: 1 });
+    events.emit('completed', { jobId: other, returnvalue: ANSWER });
+    expect(jobs.counts).toMatchObject({ queued: 1, active: 0 });
+  });
+
+  it('wait for a worker if none is there', async () => {
+    const { queue, jobs, send } = rig();
+    queue.workers = 0;
+    send();
+    await vi.advanceTimersByTimeAsync(LOOK_MS + 10);
+    expect(jobs.counts).toEqual({ queued: 1, active: 0, hasWorker: false });
+    queue.workers = 1;
+    await vi.advanceTimersByTimeAsync(LOOK_MS);
+    expect(jobs.counts).toMatchObject({ hasWorker: true });
+    vi.spyOn(queue, 'getWorkersCount').mockRejectedValue(new Error('NOPERM'));
+    await vi.advanceTimersByTimeAsync(LOOK_MS);
+    expect(jobs.counts).toMatchObject({ hasWorker: undefined });
   });
 
   it('end with answers that are collected before their events come', async () => {

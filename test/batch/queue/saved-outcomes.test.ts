@@ -9,6 +9,7 @@ function request(id: string): BatchRequest {
 it('the queue may forget the answers of lines that are on disk, each once', () => {
   const forgotten: string[] = [];
   const queue = {
+    counts: { queued: 0, active: 0, hasWorker: undefined },
     withdraw: () => {},
     collect: async () => {},
     forget: (requests: readonly BatchRequest[]) => forgotten.push(...requests.map(({ id }) => id)),

@@ -33,6 +33,8 @@ describe('the screen', () => {
     ['running', 'Nothing holds requests back: 37 in flight'],
     ['held', "Requests are held by the provider's 500 requests/min"],
     ['throttled', 'The provider answers 429: the run sends at most 4.2/s, until it accepts more'],
+    ['workers', 'Waiting for workers: 241 in the queue, 12 at work'],
+    ['no worker', '0 at work. There is no worker: start headgate work'],
     ['outage', 'The server has not answered for 2 min 14 s.'],
     ['draining', 'Stopping. Now 37 answers still to come; Ctrl-C again ends at once'],
     ['over budget', 'Stopping: the next request might cost more than is left of --max-cost 25'],
