@@ -200,8 +200,9 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: B
     const arrivedBefore = arrived;
     const { code, stdout } = await awaited('the end of the run', run.ended, rigged, [run]);
     expect(code).toBe(130);
-    // Five in flight, and the few that began or were read ahead while the signal came.
-    expect(arrived - arrivedBefore).toBeLessThanOrEqual(15);
+    // Those that the worker had, and those that began until the signal came. In the 10 s that the run
+    // would wait, all the others would be sent.
+    expect(arrived - arrivedBefore).toBeLessThanOrEqual(60);
     const report = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '');
     expect(report).toMatchObject({ ok: arrived, left: LINES - arrived, attempts: arrived });
     const next = startSplit(test, rigged, redis.url);
@@ -241,7 +242,7 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: B
     };
     await saying(/40 in the queue, 0 at work. There is no worker: start headgate work\n/);
     startWorker(test, rigged, redis.url, ['--concurrency', '4']);
-    await saying(/Waiting for workers: [1-9]\d* in the queue, [4-6] at work\n/);
+    await saying(/Waiting for workers: [1-9]\d* in the queue, [1-9] at work\n/);
     const { stdout } = await awaited('the end of the run', run.ended, rigged, [run]);
     expect(stdout).toMatch(/429s +0 of 40 calls/);
   });
