@@ -107,10 +107,7 @@ function slowWords(isOut: boolean, isWaiting: boolean, perSecond: number | undef
   return `at most ${rateText(perSecond)}, until it accepts more`;
 }
 
-function backoffWords(
-  { outage }: LimiterSnapshot['backoff'],
-  rate: RateView | undefined,
-): string | undefined {
+function backoffWords({ outage }: LimiterSnapshot['backoff'], rate: RateView | undefined): string {
   if (outage !== undefined) return 'an outage of the server';
   if (rate?.isOut) return 'single probes, since the provider rejects everything';
   return rate === undefined ? 'the backoff after a rejection' : "the provider's request to wait";

@@ -160,13 +160,19 @@ describe('a server that is down', () => {
       const batch = rig.open({ concurrency: 8 });
       const running = batch.run();
       const states = new Set<boolean>();
-      const timer = setInterval(() => states.add(batch.progress().downForMs > 0), 50);
+      const timesLeft = new Set<number | undefined>();
+      const timer = setInterval(() => {
+        const { downForMs, etaMs } = batch.progress();
+        states.add(downForMs > 0);
+        if (downForMs > 0) timesLeft.add(etaMs);
+      }, 50);
       const report = await running;
       clearInterval(timer);
       // Of those in flight as it went down, a few may have used up their attempts before it showed.
       expect(report.ok + report.failed).toBe(400);
       expect(report.failed).toBeLessThanOrEqual(1);
       expect(states.has(true)).toBe(true);
+      expect([...timesLeft]).toEqual([undefined]);
     },
   );
 

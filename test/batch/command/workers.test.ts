@@ -100,6 +100,15 @@ function idsOf(rigged: Rig): readonly string[] {
   return rigged.results().map(({ custom_id }) => custom_id);
 }
 
+/** The same command again ends with one result for each prompt, and none was sent twice. */
+async function completes(test: TestContext, rigged: Rig, url: string, lines: number) {
+  const run = startSplit(test, rigged, url);
+  expect((await awaited('the end of the next run', run.ended, rigged, [run])).code).toBe(0);
+  expect(idsOf(rigged)).toHaveLength(lines);
+  expect(new Set(idsOf(rigged)).size).toBe(lines);
+  for (const [prompt, times] of rigged.server.counts) expect(times, prompt).toBe(1);
+}
+
 describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: BOUND_MS }, () => {
   it('keeps every limit and has every id once, though a worker is killed and Redis loses its data', async (test) => {
     const redis = await startRedis();
@@ -174,11 +183,7 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: B
     await reached(rigged, first, LINES / 4);
     first.process.kill('SIGKILL');
     await first.ended;
-    const { code } = await startSplit(test, rigged, redis.url).ended;
-    expect(code).toBe(0);
-    expect(new Set(idsOf(rigged)).size).toBe(LINES);
-    expect(idsOf(rigged)).toHaveLength(LINES);
-    for (const [prompt, times] of rigged.server.counts) expect(times, prompt).toBe(1);
+    await completes(test, rigged, redis.url, LINES);
   });
 
   it('lets workers start nothing more after a signal, and leaves them to other runs', async (test) => {
@@ -205,10 +210,7 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: B
     expect(arrived - arrivedBefore).toBeLessThanOrEqual(60);
     const report = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '');
     expect(report).toMatchObject({ ok: arrived, left: LINES - arrived, attempts: arrived });
-    const next = startSplit(test, rigged, redis.url);
-    expect((await awaited('the end of the next run', next.ended, rigged, [next])).code).toBe(0);
-    expect(new Set(idsOf(rigged)).size).toBe(LINES);
-    for (const [prompt, times] of rigged.server.counts) expect(times, prompt).toBe(1);
+    await completes(test, rigged, redis.url, LINES);
   });
 
   it('takes the answers that come after a second signal in the next run', async (test) => {
@@ -223,10 +225,7 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: B
     await sleep(50);
     run.process.kill('SIGINT');
     expect((await awaited('the end of the run', run.ended, rigged, [run])).code).toBe(130);
-    const next = startSplit(test, rigged, redis.url);
-    expect((await awaited('the end of the next run', next.ended, rigged, [next])).code).toBe(0);
-    expect([idsOf(rigged).length, new Set(idsOf(rigged)).size]).toEqual([60, 60]);
-    for (const [prompt, times] of rigged.server.counts) expect(times, prompt).toBe(1);
+    await completes(test, rigged, redis.url, 60);
   });
 
   it('says that there is no worker, and then how many requests workers have', async (test) => {

@@ -60,6 +60,20 @@ it('reports a failed write, and later writes the whole line', async (test) => {
   expect(readFileSync(rig.path('out'), 'utf8')).toBe('a whole line\nand another\n');
 });
 
+it('counts a line as saved only when it is on disk', async (test) => {
+  const { file, prototype } = await watchedFile(test);
+  file.append('first');
+  await file.flush();
+  expect([file.appended, file.saved]).toEqual([1, 0]);
+  const full = Object.assign(new Error('no space'), { code: 'ENOSPC' });
+  const spy = vi.spyOn(prototype, 'write').mockRejectedValue(full);
+  test.onTestFinished(() => spy.mockRestore());
+  file.append('second');
+  await expect(file.sync()).rejects.toThrow('the disk is full');
+  expect([file.appended, file.saved]).toEqual([2, 1]);
+  await file.close();
+});
+
 it('keeps the whole lines of a write that failed', async (test) => {
   const rig = await batchRig(test);
   const file = await ResultFile.open(rig.path('out'), 0, false);

@@ -214,6 +214,21 @@ describe('the jobs of a run', () => {
     expect([queue.added.length, queue.jobs.size]).toEqual([1, 0]);
   });
 
+  it('have left the queue when the run closes it', async () => {
+    const { queue, jobs, send } = rig();
+    const { ended } = send();
+    await vi.advanceTimersByTimeAsync(10);
+    jobs.withdraw();
+    let left = -1;
+    const closed = jobs.close().then(() => {
+      left = queue.jobs.size;
+    });
+    await vi.advanceTimersByTimeAsync(10);
+    await closed;
+    expect(left).toBe(0);
+    expect(await ended).toBeInstanceOf(NotSentError);
+  });
+
   it('leave the queue when a worker gives them back after the stop', async () => {
     const { queue, jobs, send } = rig();
     const { ended } = send();
