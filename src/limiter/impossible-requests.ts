@@ -35,6 +35,11 @@ export class ImpossibleRequests implements PossibilityCheck {
       .flatMap((policy) => (policy?.impossible === undefined ? [] : [policy]));
   }
 
+  /** The policies that have a limit on tokens. */
+  get tokenLimits(): readonly RateLimitPolicy[] {
+    return this.limits.filter(({ limits }) => limits.names.includes('tokens'));
+  }
+
   /** The first limit that requests without `costs` are never charged for. */
   get uncharged(): string | undefined {
     return this.limits.find(({ uncharged }) => uncharged !== undefined)?.uncharged;

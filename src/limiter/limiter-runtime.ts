@@ -28,6 +28,7 @@ import {
 import type { SharedLimits } from './shared-limits.ts';
 import { bindingOf, type LimiterSnapshot, snapshotOf } from './snapshot.ts';
 import { UnchargedBudget } from './uncharged-budget.ts';
+import { UnchargedTokens } from './uncharged-tokens.ts';
 
 /** The parts that a limiter of a group has in common with the others. */
 export interface GroupSide {
@@ -106,6 +107,9 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
       (budget) => budget !== undefined,
     );
     if (budgets.length > 0) this.counters.unchargedBudget = new UnchargedBudget(budgets);
+    if (this.impossible.tokenLimits.length > 0) {
+      this.counters.unchargedTokens = new UnchargedTokens(this.impossible);
+    }
     const { feedback, gate } = this.gate;
     this.factoryOptions = {
       clock,

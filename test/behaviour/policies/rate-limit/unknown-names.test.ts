@@ -194,3 +194,39 @@ describe('a limit that no call is charged', () => {
     expect(warningsOf('rph', streamed)).toEqual([]);
   });
 });
+
+describe('a limit on tokens that no call is charged', () => {
+  type Call = (limiter: Limiter) => Promise<unknown>;
+  const warningsOf = async (call: Call, charge: 'upfront' | 'settle' = 'settle') => {
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    const limits = { tokens: { limit: 1_000, windowMs: 1_000, charge } };
+    const limiter = createLimiter({ clock: new ManualClock(), limits });
+    for (let n = 1; n <= 20; n += 1) {
+      await call(limiter);
+      if (n < 10) expect(warn).not.toHaveBeenCalled();
+    }
+    const warnings = warn.mock.calls.map(([warning]) => warning);
+    warn.mockRestore();
+    return warnings;
+  };
+  const answer: Call = (limiter) => limiter.run(async () => ({ usage: { total_tokens: 5 } }));
+  const text: Call = (limiter) => limiter.run(async () => 'text');
+
+  it('is no mistake where calls give tokens, or answers report them', async () => {
+    const given: Call = (limiter) => limiter.run(async () => 'text', { tokens: 5 });
+    const sized: Call = (limiter) => limiter.run(async () => 'text', { bytes: 5 });
+    const priced: Call = (limiter) => limiter.run(async () => 'text', { costs: {} });
+    const told: Call = (limiter) => limiter.run(({ recordTokens }) => recordTokens(0));
+    for (const call of [given, sized, priced, told, answer]) {
+      expect(await warningsOf(call)).toEqual([]);
+    }
+    expect(await warningsOf(given, 'upfront')).toEqual([]);
+  });
+
+  it('is warned of once, after ten successful calls', async () => {
+    expect(await warningsOf(answer, 'upfront')).toEqual([
+      "headgate: `limits.tokens` would never be charged: give calls `tokens`; with `charge: 'settle'` return answers with `usage`, or call `context.recordTokens`",
+    ]);
+    expect(await warningsOf(text)).toEqual([]);
+  });
+});
