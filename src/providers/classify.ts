@@ -36,7 +36,7 @@ export const OK: Verdict = { kind: 'ok' };
  */
 export function verdictOn(error: unknown, classifier: Classifier, body?: string): Verdict {
   const verdict = body === undefined ? classifier(error) : classifier(error, body);
-  checkMethods('what classify returns', verdict, []);
+  checkMethods('classify()', verdict, []);
   checkChoice('classify().kind', verdict.kind, FEEDBACK_KINDS);
   const retryAfterMs = positive(verdict.retryAfterMs);
   return retryAfterMs === verdict.retryAfterMs ? verdict : { ...verdict, retryAfterMs };

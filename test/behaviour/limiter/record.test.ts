@@ -58,10 +58,12 @@ describe('recordFailure', () => {
         throw new Error('of the classifier');
       },
       () => ({ kind: 'bad' }) as unknown as Verdict,
+      () => 'throttled' as unknown as Verdict,
     ];
     const { limiter } = rig({ ...watched, classify: () => answers.shift()?.() });
     expect(() => limiter.recordFailure('x')).toThrow('of the classifier');
     expect(() => limiter.recordFailure('x')).toThrow('`classify().kind` must be one of');
+    expect(() => limiter.recordFailure('x')).toThrow('`classify()` must be an object, got "thr');
     expect(limiter.snapshot()).toMatchObject({ failures: 0, circuitBreaker: { failures: 0 } });
   });
 
