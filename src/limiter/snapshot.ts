@@ -49,8 +49,9 @@ export interface LimiterSnapshot extends PolicySnapshots {
   readonly binding: GateKind | undefined;
   /**
    * The time in ms until the gate decides again on the next request: its limit then admits it, or
-   * the next probe of an outage is sent. Undefined if no request waits, or if only the end of
-   * another request helps.
+   * the next probe of an outage is sent. At most 1,000 while the adaptive rate holds the request
+   * back, since that rate changes: the request may have to wait longer. Undefined if no request
+   * waits, or if only the end of another request helps.
    */
   readonly nextInMs: number | undefined;
   /** Waiting requests, retries too. */

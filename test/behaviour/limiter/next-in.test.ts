@@ -34,6 +34,24 @@ describe('snapshot().nextInMs', () => {
     expect(closed.limiter.snapshot()).toMatchObject({ binding: 'backoff', nextInMs: 400 });
   });
 
+  it('is a second at most while a reported rate holds requests back, however slow it is', async () => {
+    const { clock, limiter } = rig();
+    const headers = {
+      'x-ratelimit-limit-requests': '60',
+      'x-ratelimit-remaining-requests': '0',
+      'x-ratelimit-reset-requests': '3600',
+    };
+    for (let n = 0; n < 40; n += 1) fate(limiter.run(async () => new Response('{}', { headers })));
+    await clock.advanceAsync(10_000);
+    const { waiting, binding, nextInMs = Number.NaN, adaptive } = limiter.snapshot();
+    expect({ waiting: waiting > 0, binding }).toEqual({ waiting: true, binding: 'pace' });
+    expect(adaptive).toMatchObject({ origin: 'headers' });
+    expect(nextInMs).toBeLessThanOrEqual(1_000);
+    await clock.advanceAsync(60_000);
+    expect(limiter.snapshot().waiting).toBe(waiting);
+    limiter.clear();
+  });
+
   it('is undefined from when the next request also needs the end of another one', async () => {
     const { limiter } = rig({ adaptive: false, concurrency: 2, requestsPerMinute: 1 });
     const calls = script(limiter);
