@@ -7,6 +7,7 @@ import type { ConcurrencyOptions } from '../request/gate-options.ts';
 import { type PolicyOperatorOptions, policyOperator } from '../request/policy-operator.ts';
 import { checkRequestOptions, type RequestOptions, weightOf } from '../request/request-options.ts';
 import type { RequestInput } from '../request/ticket-factory.ts';
+import { checkObject } from '../util/check.ts';
 
 export interface ConcurrencyLimitOptions<T>
   extends ConcurrencyOptions,
@@ -30,6 +31,7 @@ export interface ConcurrencyLimitOptions<T>
 export function concurrencyLimit<T>(
   options: ConcurrencyLimitOptions<T> = {},
 ): OperatorFunction<RequestInput<T>, Ticket<T>> {
+  checkObject('concurrencyLimit', options);
   const { weight } = options;
   return policyOperator(
     {

@@ -4,7 +4,7 @@ import { COST_BUDGET, CostBudget, type CostBudgetConfig } from '../policies/cost
 import { fieldsOf } from '../policies/policies.ts';
 import { type PolicyOperatorOptions, policyOperator } from '../request/policy-operator.ts';
 import type { RequestInput } from '../request/ticket-factory.ts';
-import { checkFunction } from '../util/check.ts';
+import { checkFunction, checkObject } from '../util/check.ts';
 
 const KEYS = [...fieldsOf(COST_BUDGET, 'costBudget'), 'costs'];
 
@@ -34,6 +34,7 @@ export interface CostBudgetOptions<T> extends CostBudgetConfig, PolicyOperatorOp
 export function costBudget<T>(
   options: CostBudgetOptions<T>,
 ): OperatorFunction<RequestInput<T>, Ticket<T>> {
+  checkObject('costBudget', options);
   const { costs } = options;
   return policyOperator(
     {

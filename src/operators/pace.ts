@@ -3,7 +3,7 @@ import type { Ticket } from '../model/ticket.ts';
 import { containedRandom, Pace, type PaceOptions } from '../policies/pace.ts';
 import { type PolicyOperatorOptions, policyOperator } from '../request/policy-operator.ts';
 import type { RequestInput } from '../request/ticket-factory.ts';
-import { checkFunction } from '../util/check.ts';
+import { checkFunction, checkObject } from '../util/check.ts';
 import type { Random } from '../util/clock.ts';
 
 const KEYS = ['intervalMs', 'maxIntervalMs', 'jitter', 'random'] as const;
@@ -20,6 +20,7 @@ const KEYS = ['intervalMs', 'maxIntervalMs', 'jitter', 'random'] as const;
 export function pace<T>(
   options: PaceOptions & { readonly random?: Random } & PolicyOperatorOptions = {},
 ): OperatorFunction<RequestInput<T>, Ticket<T>> {
+  checkObject('pace', options);
   const { random = Math.random } = options;
   return policyOperator(
     {

@@ -9,7 +9,7 @@ import type { FeedbackSubject } from '../request/feedback-subject.ts';
 import type { RateLimitOptions } from '../request/gate-options.ts';
 import { type PolicyOperatorOptions, policyOperator } from '../request/policy-operator.ts';
 import type { RequestInput } from '../request/ticket-factory.ts';
-import { checkBoolean, checkChoice, checkFunction } from '../util/check.ts';
+import { checkBoolean, checkChoice, checkFunction, checkObject } from '../util/check.ts';
 
 const KEYS = ['limits', 'onLimit', 'refundRejected', 'costs'] as const;
 
@@ -40,6 +40,7 @@ export interface RateLimitOperatorOptions<T> extends RateLimitOptions, PolicyOpe
 export function rateLimit<T>(
   options: RateLimitOperatorOptions<T>,
 ): OperatorFunction<RequestInput<T>, Ticket<T>> {
+  checkObject('rateLimit', options);
   const { limits, onLimit = 'wait', refundRejected = false, costs } = options;
   return policyOperator(
     {

@@ -46,6 +46,7 @@ export interface LogNormalOptions {
  * the results is `meanMs`.
  */
 export function logNormal(options: LogNormalOptions): Distribution {
+  checkKeys('logNormal', options, ['meanMs', 'sigma']);
   const meanMs = checkNumber('meanMs', options.meanMs, 0);
   const sigma = checkNumber('sigma', options.sigma ?? 0.5, 0);
   if (meanMs === 0 || sigma === 0) return () => meanMs;

@@ -100,6 +100,12 @@ export function checkChoice<C extends string | boolean>(
   return found ?? wrongType(name, `one of ${choices.map(show).join(', ')}`, value);
 }
 
+/** For options that are read before their keys are checked. */
+export function checkObject(name: string, options: unknown): asserts options is object {
+  if (typeof options === 'object' && options !== null && !Array.isArray(options)) return;
+  throw new TypeError(`the options of ${name} must be an object, got ${show(options)}`);
+}
+
 /**
  * Checks that an options object has known keys only, so that a misspelt option is an error. The
  * error names the known key that was probably meant.
@@ -109,9 +115,7 @@ export function checkKeys(
   options: unknown,
   known: readonly string[],
 ): asserts options is object {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw new TypeError(`the options of ${name} must be an object, got ${show(options)}`);
-  }
+  checkObject(name, options);
   if ('then' in options) {
     throw new TypeError(`the options of ${name} must be an object, got a promise: await it first`);
   }

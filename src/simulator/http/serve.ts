@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { createServer, type Server } from 'node:http';
+import { checkMethods } from '../../util/check.ts';
 import type { Provider } from '../provider-types.ts';
 import { Exchange } from './exchange.ts';
 import { FutureStore } from './futures.ts';
@@ -59,6 +60,7 @@ export async function serve(
   provider: Provider,
   options: ServeOptions = {},
 ): Promise<ProviderServer> {
+  checkMethods('provider', provider, ['submit', 'stats']);
   const server = new LoopbackServer(provider, readServeOptions(options));
   await server.listen();
   return server;
