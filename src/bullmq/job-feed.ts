@@ -1,5 +1,5 @@
 import { checkMethods } from '../util/check.ts';
-import type { Clock } from '../util/clock.ts';
+import type { Clock, Timer } from '../util/clock.ts';
 
 /** A job as BullMQ's `getNextJob` returns it: `Job` of BullMQ 5.60 and later fits. */
 export interface QueueJob<D = unknown> {
@@ -68,6 +68,7 @@ export class JobFeed<J> {
   /** The pause after the next blocking call, if it returns no job without waiting for one. */
   #pauseMs = 0;
   #wake: (() => void) | undefined;
+  #endPause: (() => void) | undefined;
 
   constructor(settings: JobFeedSettings<J>) {
     this.#settings = settings;
@@ -92,9 +93,10 @@ export class JobFeed<J> {
 
   stop(): void {
     this.#isStopped = true;
+    this.#endPause?.();
   }
 
-  /** Takes jobs until it is stopped. */
+  /** Takes jobs until it is stopped. One that was asked for before may still come after `stop`. */
   async run(): Promise<void> {
     while (!this.#isStopped) {
       if (this.#room === 0) await this.#oneLeaves();
@@ -153,7 +155,17 @@ export class JobFeed<J> {
     this.#pauseMs = hasWaited
       ? 0
       : Math.min(PAUSE_MS, Math.max(FIRST_PAUSE_MS, PAUSE_FACTOR * pauseMs));
-    if (pauseMs > 0) await new Promise<void>((resolve) => clock.setTimer(resolve, pauseMs, false));
+    if (pauseMs > 0 && !this.#isStopped) await this.#pause(pauseMs);
     return false;
+  }
+
+  async #pause(ms: number): Promise<void> {
+    const { clock } = this.#settings;
+    let timer: Timer | undefined;
+    await new Promise<void>((resolve) => {
+      this.#endPause = resolve;
+      timer = clock.setTimer(resolve, ms, false);
+    });
+    timer?.cancel();
   }
 }

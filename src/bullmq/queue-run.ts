@@ -68,6 +68,8 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
   #taken = 0;
   #isClosing = false;
   #closed: Promise<void> | undefined;
+  /** Resolves when no further job can come. */
+  #fed: Promise<void> = Promise.resolve();
 
   constructor(settings: QueueRunSettings<J, R>) {
     const { worker, readAhead, clock } = settings;
@@ -93,7 +95,7 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
   start(): void {
     const { worker, onError } = this.#settings;
     worker.startStalledCheckTimer().catch((error: unknown) => onError(error, undefined));
-    void this.#feed.run();
+    this.#fed = this.#feed.run();
   }
 
   close({ drainMs }: { readonly drainMs?: number } = {}): Promise<void> {
@@ -113,9 +115,11 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
 
   async #close(): Promise<void> {
     this.#stop();
+    // A job that was asked for may still come: it is given back before the caller disconnects.
+    const fed = this.#replies.of(this.#fed).catch(() => {});
     await this.#allEnded();
     await this.#settings.worker.close(this.#replies.areLast);
-    // A job may have come while the worker was closing.
+    await fed;
     await this.#allEnded();
   }
 

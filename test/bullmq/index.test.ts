@@ -358,6 +358,36 @@ describe('processQueue', () => {
     expect([queue.count('waiting'), isClosed]).toEqual([1, true]);
   });
 
+  it('is closed only when a job that it had asked for before was given back', async () => {
+    const { clock, queue, sleep, process } = rig();
+    const { processing, worker } = process(() => 1);
+    const { getNextJob } = worker;
+    worker.getNextJob = async (...args) => {
+      const job = await getNextJob(...args);
+      await sleep(300);
+      return job;
+    };
+    await clock.advanceAsync(5_100);
+    let isClosed = false;
+    void processing.close().then(() => (isClosed = true));
+    queue.add(1);
+    await clock.advanceAsync(200);
+    expect([queue.count('active'), isClosed]).toEqual([1, false]);
+    await clock.advanceAsync(300);
+    expect([queue.count('waiting'), isClosed]).toEqual([1, true]);
+  });
+
+  it('waits at close for no pause of an empty queue', async () => {
+    const { clock, queue, process } = rig();
+    queue.limitedUntil = 60_000;
+    const { processing } = process(() => 1);
+    await clock.advanceAsync(10_000);
+    let isClosed = false;
+    void processing.close().then(() => (isClosed = true));
+    await clock.advanceAsync(10);
+    expect(isClosed).toBe(true);
+  });
+
   it('fails no job because its limiter is closed, and takes no more', async () => {
     const { clock, queue, limiter, errors, sleep, process } = rig({ concurrency: 2 });
     for (let n = 0; n < 50; n += 1) queue.add(n);
