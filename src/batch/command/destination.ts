@@ -95,12 +95,12 @@ export interface Destination {
 /** @throws BatchError if it cannot be reached, or its options are wrong */
 export async function openDestination(
   values: OptionValues,
-  { api, timeoutMs, workers }: RunOptions,
+  { batch, api, timeoutMs, workers }: RunOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<Destination> {
   if (workers !== undefined) {
     const { redis, queue, limits } = workers;
-    const sender = await createQueueSender(redis, queue, limits);
+    const sender = await createQueueSender(redis, queue, limits, batch.retryFailed === true);
     const { host } = new URL(redis);
     return { title: `workers at ${host}`, provider: `workers ${host} ${queue}`, ...sender };
   }

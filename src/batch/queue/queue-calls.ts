@@ -10,7 +10,10 @@ const KEEP_S = 86_400;
 const WAITING = ['wait', 'paused'];
 
 /** How a job has ended. */
-export type JobEnd = { readonly value: unknown } | { readonly failedReason: string };
+export type JobEnd = ({ readonly value: unknown } | { readonly failedReason: string }) & {
+  /** When the run began that added the job. */
+  readonly runAt: number | undefined;
+};
 
 /** The calls to Redis for the jobs of a run. */
 export class QueueCalls {
@@ -61,7 +64,8 @@ export class QueueCalls {
     const job = await this.#queue.getJob(jobId);
     if (job === undefined) return undefined;
     const { failedReason, returnvalue: value } = job;
-    return failedReason ? { failedReason } : { value };
+    const runAt = job.data.limits?.at;
+    return failedReason ? { failedReason, runAt } : { value, runAt };
   }
 }
 

@@ -1,5 +1,6 @@
 import type { LimiterOptions } from 'headgate';
 import { codeOf, messageOf } from '../errors.ts';
+import { isGood } from '../http/answer.ts';
 import { StatusError } from '../http/failures.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import type { BatchResponse, SentBy } from '../request.ts';
@@ -82,6 +83,15 @@ export function responseIn(value: unknown): BatchResponse {
   const { response, error, sent } = result;
   if (response !== undefined) return { ...response, sent };
   throw new WorkerError(error?.message ?? 'a worker gave no answer', error?.code ?? 'error', sent);
+}
+
+/** Whether the value of a completed job is no good answer. */
+export function hasFailed(value: unknown): boolean {
+  try {
+    return !isGood(responseIn(value));
+  } catch {
+    return true;
+  }
 }
 
 function isJobResult(value: unknown): value is JobResult {

@@ -21,12 +21,14 @@ export interface QueueSender {
  * Puts requests into a queue of `headgate work`, and waits for the answers of workers.
  * @param url of a Redis
  * @param limits which the workers share while they work for this run
+ * @param retriesFailed whether requests are sent again that failed in an earlier run
  * @throws BatchError if a package is missing, or Redis cannot be reached or used
  */
 export async function createQueueSender(
   url: string,
   name: string,
   limits: Omit<RunLimits, 'at'>,
+  retriesFailed: boolean,
 ): Promise<QueueSender> {
   const packages = await loadQueuePackages();
   const connection = await connectRedis(packages, url);
@@ -41,7 +43,8 @@ export async function createQueueSender(
   });
   const at = await timeOf(connection);
   const events = new QueueEvents(name, { connection });
-  const jobs = new RemoteJobs(new QueueCalls(queue, connection), events, { at, ...limits });
+  const calls = new QueueCalls(queue, connection);
+  const jobs = new RemoteJobs(calls, events, { at, ...limits }, retriesFailed);
   await events.waitUntilReady();
   return {
     send: jobs.send,

@@ -4,8 +4,15 @@ import { NotSentError } from '../attempts.ts';
 import { messageOf } from '../errors.ts';
 import type { BatchRequest, BatchResponse } from '../request.ts';
 import { AnsweredJobs } from './answered-jobs.ts';
-import { type QueueCalls, someAtOnce } from './queue-calls.ts';
-import { type JobData, QueueError, type RunLimits, responseIn, WorkerError } from './queue-job.ts';
+import { type JobEnd, type QueueCalls, someAtOnce } from './queue-calls.ts';
+import {
+  hasFailed,
+  type JobData,
+  QueueError,
+  type RunLimits,
+  responseIn,
+  WorkerError,
+} from './queue-job.ts';
 import type { QueueCounts, RunQueue } from './run-queue.ts';
 
 /** How often the sender looks for jobs whose events it missed, or that Redis has lost. */
@@ -25,6 +32,7 @@ interface Pending {
 export class RemoteJobs implements RunQueue {
   readonly #calls: QueueCalls;
   readonly #limits: RunLimits;
+  readonly #retriesFailed: boolean;
   readonly #pending = new Map<string, Pending>();
   readonly #answered: AnsweredJobs;
   readonly #timer: NodeJS.Timeout;
@@ -35,8 +43,10 @@ export class RemoteJobs implements RunQueue {
   #looking: Promise<void> | undefined;
   #isWithdrawn = false;
 
-  constructor(calls: QueueCalls, events: QueueEvents, limits: RunLimits) {
+  /** @param retriesFailed whether requests are sent again that failed in an earlier run */
+  constructor(calls: QueueCalls, events: QueueEvents, limits: RunLimits, retriesFailed: boolean) {
     this.#calls = calls;
+    this.#retriesFailed = retriesFailed;
     this.#answered = new AnsweredJobs(calls);
     this.#limits = limits;
     events.on('error', () => {});
@@ -216,7 +226,20 @@ export class RemoteJobs implements RunQueue {
   async #find(jobId: string): Promise<void> {
     const end = await this.#calls.endOf(jobId);
     if (end === undefined) return;
-    if ('failedReason' in end) this.#failed(jobId, end.failedReason);
-    else this.#completed(jobId, end.value);
+    const pending = this.#pending.get(jobId);
+    if (pending !== undefined && this.#isToRetry(end)) {
+      await this.#addAgain(jobId, pending.data);
+    } else if ('failedReason' in end) {
+      this.#failed(jobId, end.failedReason);
+    } else {
+      this.#completed(jobId, end.value);
+    }
+  }
+
+  /** A run that was killed leaves its last answers in the queue, those that it has written too. */
+  #isToRetry(end: JobEnd): boolean {
+    if (!this.#retriesFailed || end.runAt === undefined || end.runAt >= this.#limits.at)
+      return false;
+    return 'failedReason' in end || hasFailed(end.value);
   }
 }

@@ -10,6 +10,9 @@ import type { BatchRequest } from '../../../src/batch/request.ts';
 const LOOK_MS = 2_000;
 
 const SENT = { attempts: 1, rejected: 0, waitedMs: 0, durationMs: 5 };
+const REFUSED = { response: { statusCode: 400, body: { error: 'wrong' } }, sent: SENT };
+/** When the run and an earlier one began, in ms. */
+const [EARLIER_AT, RUN_AT] = [1, 2];
 const ANSWER = { response: { statusCode: 200, body: { text: 'yes' } }, sent: SENT };
 
 beforeEach(() => {
@@ -23,6 +26,8 @@ interface Entry {
   state: string;
   returnvalue?: unknown;
   failedReason?: string;
+  /** The run that added it. */
+  data?: { readonly limits: { readonly at: number } };
 }
 
 /** The part of BullMQ's `Queue` that a run calls. */
@@ -38,11 +43,15 @@ class FakeQueue {
   /** The error that Redis answers `add` with. */
   refusal: string | undefined;
 
-  async add(_name: string, _data: unknown, { jobId }: { readonly jobId: string }): Promise<void> {
+  async add(
+    _name: string,
+    data: Entry['data'],
+    { jobId }: { readonly jobId: string },
+  ): Promise<void> {
     await this.#call();
     if (this.refusal !== undefined) throw new Error(this.refusal);
     if (this.jobs.has(jobId)) return;
-    this.jobs.set(jobId, { state: 'waiting' });
+    this.jobs.set(jobId, { state: 'waiting', data });
     this.added.push(jobId);
   }
 
@@ -74,7 +83,8 @@ class FakeQueue {
 
   async getJob(jobId: string): Promise<Entry | undefined> {
     await this.#call();
-    return this.jobs.get(jobId);
+    const entry = this.jobs.get(jobId);
+    return entry && { data: { limits: { at: RUN_AT } }, ...entry };
   }
 
   #call(): Promise<void> {
@@ -83,12 +93,11 @@ class FakeQueue {
   }
 }
 
-function rig() {
+function rig(retriesFailed = false) {
   const queue = new FakeQueue();
   const events = new EventEmitter();
-  const jobs = new RemoteJobs(new QueueCalls(queue as never, queue as never), events as never, {
-    at: 1,
-  });
+  const calls = new QueueCalls(queue as never, queue as never);
+  const jobs = new RemoteJobs(calls, events as never, { at: RUN_AT }, retriesFailed);
   const send = (id = 'r-1') => {
     const controller = new AbortController();
     const request: BatchRequest = { id, url: '/v1/x', body: { n: id }, place: id, hash: id };
@@ -149,6 +158,30 @@ describe('the jobs of a run', () => {
     const { calls } = queue;
     await vi.advanceTimersByTimeAsync(4 * LOOK_MS);
     expect(queue.calls - calls).toBe(1);
+  });
+
+  it.each([
+    ['are added again by a run that retries them', true, EARLIER_AT, true],
+    ['end as they have ended in another run', false, EARLIER_AT, false],
+    ['end as they have ended if they are of this run', true, RUN_AT, false],
+  ])('that failed before %s', async (_, retries, at, isAgain) => {
+    const { queue, send } = rig(retries);
+    const [refused, failed, answered] = [send('r-1'), send('r-2'), send('r-3')];
+    await vi.advanceTimersByTimeAsync(10);
+    const [first, second, third] = queue.added as [string, string, string];
+    const data = { limits: { at } };
+    queue.jobs.set(first, { state: 'completed', returnvalue: REFUSED, data });
+    queue.jobs.set(second, { state: 'failed', failedReason: 'stalled', data });
+    queue.jobs.set(third, { state: 'completed', returnvalue: ANSWER, data });
+    await vi.advanceTimersByTimeAsync(LOOK_MS);
+    expect(await answered.ended).toEqual({ text: 'yes' });
+    if (isAgain) {
+      const states = [first, second].map((jobId) => queue.jobs.get(jobId)?.state);
+      expect(states).toEqual(['waiting', 'waiting']);
+    } else {
+      expect(await refused.ended).toEqual({ error: 'wrong' });
+      expect(await failed.ended).toEqual(new WorkerError('stalled', 'worker'));
+    }
   });
 
   it('are added again if Redis has lost them', async () => {
@@ -351,7 +384,7 @@ describe('the jobs of a run', () => {
     await ended;
     const second = again();
     await vi.advanceTimersByTimeAsync(10);
-    expect([queue.added, queue.jobs.get(jobId)]).toEqual([[jobId, jobId], { state: 'waiting' }]);
+    expect([queue.added, queue.jobs.get(jobId)?.state]).toEqual([[jobId, jobId], 'waiting']);
     const answer = { response: { statusCode: 200, body: 'new' }, sent: SENT };
     events.emit('completed', { jobId, returnvalue: answer });
     expect((await second).body).toBe('new');
