@@ -18,7 +18,7 @@ import { checkWorkerLimits, WorkerLimits } from './worker-limits.ts';
 const MOST_STALLS = 50;
 /** Jobs of a worker that was killed are sent by another one after this time. */
 const LOCK_MS = 15_000;
-/** Extra time to give jobs back, after the time for those in flight. */
+/** Extra time to give jobs back, after the time for those in flight, and then shares of limits. */
 const CUT_MS = 2_000;
 
 export interface WorkOptions {
@@ -107,8 +107,11 @@ export async function startWork(options: WorkOptions): Promise<Work> {
       }
       limits.close();
       connection.disconnect();
-      // `quit` waits for the calls by which the limits give back their shares.
-      await storeClient.quit().catch(() => storeClient.disconnect());
+      // `quit` waits for the calls by which the limits give back their shares. A Redis that is
+      // suspended does not answer it.
+      const quit = storeClient.quit().catch(() => {});
+      await Promise.race([quit, sleep(CUT_MS, undefined, { ref: false })]);
+      storeClient.disconnect();
     },
   };
 }

@@ -2,7 +2,7 @@ import IORedis from 'ioredis';
 import { describe, expect, it, type TestContext, vi } from 'vitest';
 import { BatchError } from '../../../src/batch/errors.ts';
 import { createQueueSender } from '../../../src/batch/queue/queue-sender.ts';
-import { startWork } from '../../../src/batch/queue/queue-work.ts';
+import { startWork, type Work } from '../../../src/batch/queue/queue-work.ts';
 import { canRun } from '../../dashboards/programs.ts';
 import { startRedis } from '../../support/redis.ts';
 
@@ -29,6 +29,19 @@ async function connections(port: number): Promise<number | undefined> {
   }
 }
 
+function startIdleWork(redis: string): Promise<Work> {
+  return startWork({
+    redis,
+    queue: 'q',
+    provider: 'p',
+    limits: {},
+    limitsByModel: undefined,
+    send: () => Promise.reject(new Error('not called')),
+    onError: () => {},
+    onOthers: () => {},
+  });
+}
+
 describe.runIf(canRun('redis-server'))('no connection stays open', () => {
   it('if a run may not use Redis', async (test) => {
     const acl = 'user default on nopass ~* &* +@all -info';
@@ -41,18 +54,22 @@ describe.runIf(canRun('redis-server'))('no connection stays open', () => {
 
   it('if a worker gets only the first of its two', async (test) => {
     const { url, port } = await redisOf(test, ['--maxclients', '1']);
-    const work = startWork({
-      redis: url,
-      queue: 'q',
-      provider: 'p',
-      limits: {},
-      limitsByModel: undefined,
-      send: () => Promise.reject(new Error('not called')),
-      onError: () => {},
-      onOthers: () => {},
-    });
-    await expect(work).rejects.toThrow(/^--redis /);
+    await expect(startIdleWork(url)).rejects.toThrow(/^--redis /);
     await expect.poll(() => connections(port), { timeout: 20_000 }).toBe(0);
+  });
+
+  it('if a worker stops while Redis is suspended', async (test) => {
+    const redis = await redisOf(test, []);
+    const work = await startIdleWork(redis.url);
+    redis.process.kill('SIGSTOP');
+    let isClosed = false;
+    void work.close(0).then(() => (isClosed = true));
+    try {
+      await expect.poll(() => isClosed, { timeout: 20_000 }).toBe(true);
+    } finally {
+      redis.process.kill('SIGCONT');
+    }
+    await expect.poll(() => connections(redis.port), { timeout: 20_000 }).toBe(0);
   });
 });
 
