@@ -9,6 +9,11 @@ import type { RunQueue } from './run-queue.ts';
 
 /** How long the end of a run waits for a Redis that is slow or cannot be reached. */
 const CLOSE_MS = 2_000;
+/**
+ * About the most events of a queue that Redis keeps: those of answers have the answers in them. A
+ * run that falls behind finds the answers in their jobs.
+ */
+const EVENTS = 1_000;
 
 /** Sends requests through the workers of a queue. */
 export interface QueueSender {
@@ -33,7 +38,8 @@ export async function createQueueSender(
   const packages = await loadQueuePackages();
   const connection = await connectRedis(packages, url);
   const { Queue, QueueEvents } = packages.bullmq;
-  const queue = new Queue<JobData, JobResult>(name, { connection });
+  const streams = { events: { maxLen: EVENTS } };
+  const queue = new Queue<JobData, JobResult>(name, { connection, streams });
   // Without Redis, calls wait until it is back, and nothing is lost.
   queue.on('error', () => {});
   await queue.waitUntilReady().catch((error: unknown) => {

@@ -107,3 +107,25 @@ describe.runIf(canRun('redis-server'))('which run began last', () => {
     expect(second > first).toBe(by === 'the clock of Redis');
   });
 });
+
+describe.runIf(canRun('redis-server'))('Redis keeps', () => {
+  it('few events: those of answers have the answers in them', async (test) => {
+    const { url, port } = await redisOf(test, []);
+    const client = new IORedis.Redis(port);
+    const sender = await createQueueSender(url, 'q', {}, false);
+    test.onTestFinished(async () => {
+      await sender.close();
+      client.disconnect();
+    });
+    const ended = new AbortController();
+    const { signal } = ended;
+    const answers = Array.from({ length: 2_000 }, (_, n) => {
+      const request = { id: `r-${n}`, url: '/v1/x', body: {}, place: '', hash: '' };
+      return sender.send(request, { signal, attempt: 1 }).catch(() => {});
+    });
+    await expect.poll(() => client.llen('bull:q:wait'), { timeout: 60_000 }).toBe(2_000);
+    expect(await client.xlen('bull:q:events')).toBeLessThan(1_500);
+    ended.abort();
+    await Promise.all(answers);
+  });
+});
