@@ -23,6 +23,10 @@ export class GradientPolicy implements Policy<Sent> {
     this.#emit = emit;
   }
 
+  get readsUsage(): boolean {
+    return this.gradient.isPerToken;
+  }
+
   get limit(): number {
     return this.gradient.limit;
   }

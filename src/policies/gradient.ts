@@ -104,6 +104,11 @@ export class Gradient {
     this.#estimate = this.#settings.initialLimit;
   }
 
+  /** Whether samples count by their tokens. */
+  get isPerToken(): boolean {
+    return this.#settings.per === 'token';
+  }
+
   /** Requests at once. */
   get limit(): number {
     return Math.floor(this.#estimate);
@@ -123,7 +128,7 @@ export class Gradient {
       if (now - latencyMs > this.#cutAt) this.#cut(now);
       return this.limit;
     }
-    const work = this.#settings.per === 'token' ? tokens : 1;
+    const work = this.isPerToken ? tokens : 1;
     if (work === 0) return this.limit;
     this.#windowSince ??= now;
     this.#samples += 1;
