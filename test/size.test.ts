@@ -23,12 +23,12 @@ async function bundled(code: string): Promise<{ bytes: number; gzipped: number }
   return { bytes: Buffer.byteLength(text), gzipped: gzipSync(text).length };
 }
 
-it('`throttle` alone costs a bundle at most 253.5 kB, 83.0 kB compressed', async () => {
+it('`throttle` alone costs a bundle at most 254.5 kB, 83.5 kB compressed', async () => {
   const { bytes, gzipped } = await bundled(
     "import { throttle } from 'headgate';\nthrottle(fetch);",
   );
-  expect(bytes).toBeLessThanOrEqual(253_500);
-  expect(gzipped).toBeLessThanOrEqual(83_000);
+  expect(bytes).toBeLessThanOrEqual(254_500);
+  expect(gzipped).toBeLessThanOrEqual(83_500);
 });
 
 it('what is imported and not used costs nothing', async () => {

@@ -1,4 +1,4 @@
-import { from, type Observable } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { AttemptTimeoutError } from '../model/errors.ts';
 import type { Verdict } from '../model/feedback.ts';
 import type { Ticket } from '../model/ticket.ts';
@@ -13,6 +13,7 @@ import {
   AttemptSubscriber,
   reportUnhandled,
 } from './attempt-context.ts';
+import { resultsOf } from './project-results.ts';
 import type { DispatchContext } from './send-options.ts';
 
 /** The request that an attempt is made for. It decides what follows from the answer. */
@@ -159,7 +160,7 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
     const { ticket, dispatch } = this.request;
     const result = dispatch.project(ticket.value, this.context);
     if (result instanceof Promise) this.await(result);
-    else if (!this.request.isOver) this.subscribe(from(result));
+    else if (!this.request.isOver) this.subscribe(resultsOf(result));
   }
 
   /** Uses one `then` instead of a subscriber: most projects are async functions. */

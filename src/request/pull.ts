@@ -1,5 +1,6 @@
-import { from, Observable, type ObservableInput, type OperatorFunction, Subject, tap } from 'rxjs';
+import { Observable, type ObservableInput, type OperatorFunction, Subject, tap } from 'rxjs';
 import { checkInteger, wrongType } from '../util/check.ts';
+import { resultsOf } from './project-results.ts';
 import { PullIterator, type PullSource } from './pull-iterator.ts';
 import type { Project, ResultOptions } from './send-options.ts';
 
@@ -99,7 +100,7 @@ function watchEnd<O extends ObservableInput<unknown>>(result: O, onEnd: () => vo
     result.then(onEnd, () => {});
     return result;
   }
-  const watched: ObservableInput<unknown> = from(result).pipe(tap({ complete: onEnd }));
+  const watched: ObservableInput<unknown> = resultsOf(result).pipe(tap({ complete: onEnd }));
   // It emits the values of an O, which TypeScript cannot derive for a generic O.
   return watched as O;
 }
