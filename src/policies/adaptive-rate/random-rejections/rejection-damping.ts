@@ -1,26 +1,17 @@
-import {
-  acceptedPerMs,
-  isBelow,
-  isNoMore,
-  isPaced,
-  isSame,
-  type RejectionStage,
-  shareOf,
-} from './rejection-stage.ts';
+import { FallingStages } from './falling-stages.ts';
+import { type ChanceShare, isNoMore, type RejectionStage } from './rejection-stage.ts';
 import { ShareMeasure } from './share-measure.ts';
 import { ShareTest } from './share-test.ts';
 import { ShareTrial } from './share-trial.ts';
-import { type ChanceShare, type ComparedAttempt, SlowComparison } from './slow-comparison.ts';
+import { type ComparedAttempt, SlowComparison } from './slow-comparison.ts';
 
 /** The least number of rejections in a stage; stages are compared with each other. */
 const REJECTIONS = 6;
-/** The rate must have fallen this often to be compared, and twice as often after each mistake. */
-const FALLS = 2;
 /**
- * The rate must also have fallen below this share of what was accepted in the first stage: if the
- * rate was the cause, nothing would be rejected there.
+ * Each time the share has explained so many rejections, it is measured again: a part of them may be
+ * by the limit. Earlier mistakes count no more then.
  */
-const LOWER = 0.93;
+const EXPLAINED = 64;
 /** A smaller share than this is none. */
 const LEAST_SHARE = 1e-3;
 
@@ -58,20 +49,16 @@ export class RejectionDamping {
   private perMs = 0;
   private startedAt = 0;
   private settledAt = 0;
-  private firstStage: RejectionStage | undefined = undefined;
-  private lastStage: RejectionStage | undefined = undefined;
-  private falls = 0;
-  private needed = FALLS;
-  /** Attempts in the stages after the first one, and the rejected ones of these. */
-  private later = 0;
-  private laterRejected = 0;
+  private readonly stages: FallingStages;
+  /** Rejections since the share was found, or measured again. */
+  private explained = 0;
   private _share = 0;
   private _ratePerMs = 0;
   private test: ShareTest;
   private readonly measure = new ShareMeasure();
   private readonly slow = new SlowComparison();
-  /** Whether a comparison has shown the share. */
-  private isCompared = false;
+  /** The share that a trial or a comparison has shown; 0 if none has. */
+  private proven = 0;
   readonly trial = new ShareTrial();
   /** Whether attempts can be sent for a trial, and slower for a comparison. */
   canTry = true;
@@ -84,6 +71,7 @@ export class RejectionDamping {
 
   constructor(caution: Caution) {
     this.caution = caution;
+    this.stages = new FallingStages(caution.untriedShare);
     this.test = new ShareTest(caution.sure);
   }
 
@@ -124,6 +112,12 @@ export class RejectionDamping {
       if (found !== undefined) this.compared(found);
       return;
     }
+    if (isRejected) this.explained += 1;
+    if (this.explained === EXPLAINED) {
+      this.explained = 0;
+      this.stages.forgive();
+      this.measure.start();
+    }
     this.test.settled(isRejected, share);
     const { fewer } = this.test;
     if (fewer !== undefined) this.set((share + fewer) / 2);
@@ -160,17 +154,17 @@ export class RejectionDamping {
 
   /** Rejections at a slower pace have the same share. Other processes may have caused them, too. */
   private compared(found: ChanceShare): void {
-    this.isCompared = true;
-    this.firstStage = undefined;
-    this._ratePerMs = found.stage.perMs;
+    this.stages.restart();
     this.endStage();
     if (this.caution.needsTrial) this.tryOut(found);
-    else this.believe(found);
+    else this.prove(found);
   }
 
   private tryOut(found: ChanceShare): void {
-    this.untried = found;
     this.trial.start(found.share);
+    // The trial proves no more than its own pace.
+    const ratePerMs = Math.min(found.ratePerMs, this.trial.paceOf(found.stage.perMs));
+    this.untried = { ...found, ratePerMs };
   }
 
   private endStage(): RejectionStage {
@@ -183,50 +177,46 @@ export class RejectionDamping {
   }
 
   private follow(stage: RejectionStage): void {
-    const { firstStage: first, lastStage: last } = this;
-    const isAsFirst = first !== undefined && this.isPossible(stage) && isSame(stage, first);
-    if (this._share > 0 && first !== undefined && !isAsFirst) return;
-    this.lastStage = stage;
-    const hasFallen = isAsFirst && acceptedPerMs(stage) < acceptedPerMs(first);
-    if (last === undefined || !hasFallen) {
-      this.firstStage = stage;
-      this.falls = 0;
-      this.later = 0;
-      this.laterRejected = 0;
+    const { mostShare, untriedShare } = this.caution;
+    const most = this.canTry && !this.isTold ? mostShare : untriedShare;
+    const found = this.stages.follow(stage, this._share, most);
+    if (found === undefined) return;
+    if (found.share <= Math.max(untriedShare, this.proven)) {
+      this.believe(found);
       return;
     }
-    this.later += stage.total;
-    this.laterRejected += stage.rejected;
-    if (isBelow(1, stage, last)) this.falls += 1;
-    const isLow = isBelow(LOWER * (1 - shareOf(first)), stage, first);
-    const share = this.laterRejected / this.later;
-    if (this.falls < this.needed || !isLow || !isPaced(stage) || share <= this._share) return;
-    this.firstStage = undefined;
-    this._ratePerMs = acceptedPerMs(first);
-    if (share > this.caution.untriedShare) this.tryOut({ stage, share });
-    else this.believe({ stage, share });
+    this.tryOut(found);
+    // If it passes, what is sent from then on gives a better measure.
+    this.measure.start();
   }
 
   /** @returns whether a trial has shown that rejections are by chance */
   tried(isRejected: boolean): boolean {
     const isPassed = this.trial.settled(isRejected);
     if (isPassed === undefined || this.untried === undefined) return false;
-    if (isPassed) this.believe(this.untried);
-    else {
-      this.slow.fail();
-      this.disprove();
-    }
+    if (isPassed) this.prove(this.untried);
+    else this.failTrial();
     return isPassed;
   }
 
-  private believe({ stage, share }: ChanceShare): void {
-    this.beforeTrial = stage;
-    this.set(share);
+  private prove(found: ChanceShare): void {
+    this.proven = found.share;
+    this.believe(found);
   }
 
-  private isPossible(stage: RejectionStage): boolean {
-    const { mostShare, untriedShare } = this.caution;
-    return shareOf(stage) < (this.canTry && !this.isTold ? mostShare : untriedShare);
+  /** Where a smaller share was proven, it stays. A slower trial may pass, without more falls. */
+  private failTrial(): void {
+    this.slow.fail();
+    if (this.proven === 0) this.set(0);
+    if (this.trial.isSlowest) this.stages.fail();
+    else this.stages.restart();
+  }
+
+  private believe({ stage, share, ratePerMs }: ChanceShare): void {
+    this.beforeTrial = stage;
+    this._ratePerMs = ratePerMs;
+    this.explained = 0;
+    this.set(share);
   }
 
   private set(share: number): void {
@@ -234,18 +224,17 @@ export class RejectionDamping {
     this.test = this.newTest();
     if (this._share > 0) return;
     this.measure.stop();
-    this.isCompared = false;
+    this.proven = 0;
   }
 
   private newTest(): ShareTest {
     const { untriedShare, sure } = this.caution;
-    const isTried = this.isCompared || this._share > untriedShare;
+    const isTried = this.proven > 0 || this._share > untriedShare;
     return new ShareTest(isTried ? SURE_TRIED : sure);
   }
 
   private disprove(): void {
     this.set(0);
-    this.needed *= 2;
-    this.firstStage = undefined;
+    this.stages.fail();
   }
 }

@@ -18,6 +18,15 @@ export interface RejectionStage {
   readonly rejected: number;
 }
 
+/** Rejections that seem to be by chance. */
+export interface ChanceShare {
+  /** The last attempts, which were sent more slowly than before. */
+  readonly stage: RejectionStage;
+  readonly share: number;
+  /** The rate before, per ms. */
+  readonly ratePerMs: number;
+}
+
 /** The stage that consists of these ones. */
 export function joined(stages: readonly RejectionStage[]): RejectionStage {
   const sum = { perMs: 0, ms: 0, total: 0, rejected: 0 };

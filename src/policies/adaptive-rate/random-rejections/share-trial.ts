@@ -5,6 +5,12 @@ const ATTEMPTS = 32;
  * them. Not faster still: a limit that is not used up saves capacity for few attempts.
  */
 const FASTER = 64;
+/**
+ * After a trial has failed, the next one is slower by this factor, until the least: the provider's
+ * own limit rejects what is sent faster than it, unless it has saved enough.
+ */
+const SLOWER = 4;
+const LEAST_FASTER = 4;
 /** More rejections than expected, by this number of standard deviations, are not by chance. */
 const DEVIATIONS = 2;
 
@@ -13,6 +19,8 @@ const DEVIATIONS = 2;
  * processes use up: chance rejects the same share of them, such a limit rejects most.
  */
 export class ShareTrial {
+  private faster = FASTER;
+  private _isSlowest = false;
   private unsent = 0;
   private pending = 0;
   private rejected = 0;
@@ -28,7 +36,12 @@ export class ShareTrial {
 
   /** @param perMs the pace without a trial, per ms */
   paceOf(perMs: number): number {
-    return this.isSending ? FASTER * perMs : perMs;
+    return this.isSending ? this.faster * perMs : perMs;
+  }
+
+  /** Whether the last trial had the least pace. */
+  get isSlowest(): boolean {
+    return this._isSlowest;
   }
 
   start(share: number): void {
@@ -36,6 +49,7 @@ export class ShareTrial {
     this.unsent = ATTEMPTS;
     this.pending = ATTEMPTS;
     this.rejected = 0;
+    this._isSlowest = this.faster === LEAST_FASTER;
     const expected = ATTEMPTS * share;
     this.most = expected + DEVIATIONS * Math.sqrt(expected * (1 - share));
   }
@@ -58,6 +72,7 @@ export class ShareTrial {
     if (isRejected) this.rejected += 1;
     if (this.rejected > this.most) {
       this.stop();
+      this.faster = Math.max(LEAST_FASTER, this.faster / SLOWER);
       return false;
     }
     return this.pending === 0 ? true : undefined;

@@ -1,6 +1,11 @@
 import type { SentAttempt } from '../attempts/sent-attempt.ts';
 import { IrregularClosures } from './irregular-closures.ts';
-import { acceptedPerMs, type RejectionStage, shareOf } from './rejection-stage.ts';
+import {
+  acceptedPerMs,
+  type ChanceShare,
+  type RejectionStage,
+  shareOf,
+} from './rejection-stage.ts';
 
 /** A limit rejects nothing at this part of the rate that it has accepted on the whole. */
 const PART = 0.8;
@@ -10,13 +15,6 @@ const REJECTIONS = 2;
 const FEWER = 3;
 
 export type ComparedAttempt = Pick<SentAttempt, 'at' | 'pacePerMs' | 'idleMs' | 'isBare'>;
-
-/** Rejections that seem to be by chance. */
-export interface ChanceShare {
-  /** The attempts that were compared with. */
-  readonly stage: RejectionStage;
-  readonly share: number;
-}
 
 /**
  * Tells rejections by chance from those by a limit where each names a wait: the measured rate counts
@@ -77,7 +75,8 @@ export class SlowComparison {
     this.restart();
     const total = first.total + this.total;
     const share = (first.rejected + this.rejected) / total;
-    return { stage: first, share: share + Math.sqrt((share * (1 - share)) / total) };
+    const error = Math.sqrt((share * (1 - share)) / total);
+    return { stage: first, share: share + error, ratePerMs: first.perMs };
   }
 
   /** The rejections are not by chance. */

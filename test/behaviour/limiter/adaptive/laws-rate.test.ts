@@ -55,6 +55,41 @@ describe('rejections that do not depend on the rate', () => {
   );
 });
 
+describe('rejections by chance beside an unknown limit, both by bare 429s', () => {
+  it.each([
+    [3, 20, 20, 0.7],
+    [5, 20, 20, 0.85],
+    [10, 20, 20, 0.85],
+    [20, 20, 20, 0.8],
+    // A limit that saves less lets fewer requests of a trial through.
+    [10, 20, 5, 0.6],
+    ...(isLong
+      ? ([
+          [5, 20, 5, 0.6],
+          [10, 20, 1, 0.4],
+          [20, 3, 3, 0.4],
+        ] as const)
+      : []),
+  ] as const)(
+    '%i of a hundred, %i a second with a burst of %i: %d of what the limit takes is used',
+    async (percent, perSecond, burst, least) => {
+      const limits = [{ ...limit('token-bucket', perSecond, 1_000), burst }];
+      const chance = { part: percent / 100, status: 429 } as const;
+      let used = 0;
+      for (let seed = 1; seed <= 3; seed += 1) {
+        const run = await saturate(
+          { provider: { limits, latency, ...SILENT }, chance, seed },
+          1_800,
+        );
+        used += between(run.provider.stats(), 450, 1_800).accepted / (1_350 * perSecond);
+        await run.end();
+      }
+      expect(used / 3).toBeGreaterThan(least);
+    },
+    60_000,
+  );
+});
+
 describe('an API without a limit that rejects at random', () => {
   const CONCURRENCY = 16;
   const REJECTED_MS = 20;

@@ -121,15 +121,86 @@ describe('rejections that do not depend on the rate', () => {
     expect(damping.ratePerMs).toBeCloseTo(0.9, 2);
   });
 
-  it('are found later after a trial has failed', () => {
-    const { damping, play } = player({ untriedShare: 0.05 });
-    for (const perMs of [1, 0.8, 0.6]) play({ stops: 6, attempts: 10, perMs });
-    expect(attempt(damping, 20)).toBe(false);
-    expect(damping.share).toBe(0);
-    for (const perMs of [0.5, 0.4, 0.3]) play({ stops: 6, attempts: 10, perMs });
+  /** Three trials fail, each slower than the one before. */
+  function failTrials({ damping, play }: ReturnType<typeof player>): void {
+    for (let trial = 0; trial < 3; trial += 1) {
+      for (const part of [1, 0.8, 0.6])
+        play({ stops: 6, attempts: 10, perMs: 0.5 ** trial * part });
+      expect(attempt(damping, 20)).toBe(false);
+      expect(damping.share).toBe(0);
+    }
+  }
+
+  it('are found later after the slowest trial has failed', () => {
+    const played = player({ untriedShare: 0.05 });
+    const { damping, play } = played;
+    failTrials(played);
+    for (const perMs of [0.2, 0.19, 0.18]) play({ stops: 6, attempts: 10, perMs });
     expect(damping.trial.isSending).toBe(false);
-    for (const perMs of [0.2, 0.1]) play({ stops: 6, attempts: 10, perMs });
+    for (const perMs of [0.17, 0.16]) play({ stops: 6, attempts: 10, perMs });
     expect(attempt(damping, 3)).toBe(true);
+  });
+
+  it.each([
+    [63, false],
+    [64, true],
+  ])('are found as soon as ever once a share has explained %i of them: %s', (stops, isSending) => {
+    const played = player({ untriedShare: 0.05 });
+    const { damping, play } = played;
+    failTrials(played);
+    for (const perMs of [0.2, 0.19, 0.18, 0.17, 0.16]) play({ stops: 6, attempts: 10, perMs });
+    expect(attempt(damping, 3)).toBe(true);
+    play({ stops, attempts: 10, perMs: 0.2 });
+    for (let n = 0; n < 9; n += 1) play({ stops: 1, attempts: 20_000, rejected: 0, perMs: 1 });
+    expect(damping.share).toBe(0);
+    // The end of the stage of the share.
+    play({ stops: 1, attempts: 10, perMs: 0.2 });
+    for (const perMs of [0.3, 0.3, 0.24, 0.18]) play({ stops: 6, attempts: 10, perMs });
+    expect(damping.trial.isSending).toBe(isSending);
+  });
+
+  /** A trial has shown that one of ten is rejected; then less of it was measured. */
+  function proven() {
+    const played = player({ untriedShare: 0.05 });
+    const { damping, play } = played;
+    for (const perMs of [1, 0.8, 0.6]) play({ stops: 6, attempts: 10, perMs });
+    expect(attempt(damping, 3)).toBe(true);
+    expect(damping.isMeasuring).toBe(true);
+    play({ stops: 1, attempts: 60, perMs: 0.5, isSlow: true });
+    expect(damping.isMeasuring).toBe(false);
+    expect(damping.share).toBeLessThan(0.04);
+    return played;
+  }
+
+  it('are believed again up to the share that a trial has shown, without another one', () => {
+    const { damping, play } = proven();
+    for (let perMs = 1; perMs > 0.05 && damping.share < 0.06; perMs *= 0.97) {
+      play({ stops: 1, attempts: 11, perMs });
+    }
+    expect(damping.trial.isSending).toBe(false);
+    expect(damping.share).toBeCloseTo(1 / 11, 2);
+  });
+
+  it('stay believed where a trial of a greater share fails', () => {
+    const { damping, play } = proven();
+    const { share } = damping;
+    for (let perMs = 1; perMs > 0.1 && !damping.trial.isSending; perMs *= 0.97) {
+      play({ stops: 1, attempts: 5, perMs });
+    }
+    expect(attempt(damping, 32)).toBe(false);
+    expect(damping.share).toBe(share);
+  });
+
+  it('are measured again each time they were 64', () => {
+    const { damping, play } = found(10);
+    play({ stops: 63, attempts: 10, perMs: 1 });
+    expect(damping.isMeasuring).toBe(false);
+    play({ stops: 1, attempts: 10, perMs: 1 });
+    expect(damping.isMeasuring).toBe(true);
+    play({ stops: 6, attempts: 10, perMs: 1, isSlow: true });
+    expect(damping.isMeasuring).toBe(false);
+    play({ stops: 58, attempts: 10, perMs: 1 });
+    expect(damping.isMeasuring).toBe(true);
   });
 
   it.each([50, 10, 4])('are ignored from then on: one of %i', (attempts) => {

@@ -58,4 +58,17 @@ describe('a trial of a share of rejections', () => {
     for (let n = 1; n < sent; n += 1) expect(trial.settled(false)).toBe(undefined);
     expect(trial.settled(false)).toBe(true);
   });
+
+  it('is slower after each one that has failed, down to four times the pace', () => {
+    const trial = new ShareTrial();
+    const paces = Array.from({ length: 5 }, (_, failed) => {
+      trial.start(0.1);
+      const pace = trial.paceOf(1);
+      while (trial.isSending) trial.sent();
+      for (let n = 0; n < 32; n += 1) trial.settled(true);
+      expect(trial.isSlowest).toBe(failed >= 2);
+      return pace;
+    });
+    expect(paces).toEqual([64, 16, 4, 4, 4]);
+  });
 });
