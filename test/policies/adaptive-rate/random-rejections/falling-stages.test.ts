@@ -22,8 +22,8 @@ interface Followed {
 function far(given: Followed = {}) {
   const { total = 150, perMs = 1, closed, share = 0, mostShare = 0.75 } = given;
   const stages = new FallingStages(UNTRIED_SHARE);
-  expect(stages.follow(stage(10, 600), share, mostShare)).toBeUndefined();
-  expect(stages.follow(stage(5, 60), share, mostShare)).toBeUndefined();
+  expect(stages.follow(stage(10, 600), 0, mostShare)).toBeUndefined();
+  expect(stages.follow(stage(5, 60), 0, mostShare)).toBeUndefined();
   return stages.follow(stage(perMs, total, closed), share, mostShare);
 }
 
@@ -52,10 +52,23 @@ describe('a stage far below the best one', () => {
     stages.follow(stage(10, 600), 0, 0.75);
     expect(isFound(1)).toBe(true);
     stages.fail();
+    // The last two stages have a share of 0.04.
+    expect(stages.follow(stage(0.4, 150), 0, 0.75)).toBeUndefined();
     expect(isFound(1)).toBe(false);
     expect(isFound(0.6)).toBe(true);
     stages.forgive();
     expect(isFound(1)).toBe(true);
+  });
+});
+
+describe('stages with the same share', () => {
+  it.each([
+    [0.09, true],
+    [0.1, false],
+  ])('show it where a share of %d is known: %s', (known, isFound) => {
+    const stages = new FallingStages(UNTRIED_SHARE);
+    const found = [1, 0.8, 0.6].map((perMs) => stages.follow(stage(perMs, 60), known, 0.75));
+    expect(found[2] !== undefined).toBe(isFound);
   });
 });
 

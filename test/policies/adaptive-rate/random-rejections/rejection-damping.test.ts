@@ -161,7 +161,7 @@ describe('rejections that do not depend on the rate', () => {
 
   /** A trial has shown that one of ten is rejected; then less of it was measured. */
   function proven() {
-    const played = player({ untriedShare: 0.05 });
+    const played = player({ untriedShare: 0.05, sure: 2 });
     const { damping, play } = played;
     for (const perMs of [1, 0.8, 0.6]) play({ stops: 6, attempts: 10, perMs });
     expect(attempt(damping, 3)).toBe(true);
@@ -185,10 +185,30 @@ describe('rejections that do not depend on the rate', () => {
     const { damping, play } = proven();
     const { share } = damping;
     for (let perMs = 1; perMs > 0.1 && !damping.trial.isSending; perMs *= 0.97) {
-      play({ stops: 1, attempts: 5, perMs });
+      play({ stops: 1, attempts: 6, perMs });
     }
+    expect(damping.trial.isSending).toBe(true);
     expect(attempt(damping, 32)).toBe(false);
     expect(damping.share).toBe(share);
+  });
+
+  it('are ignored at the pace of a trial at most', () => {
+    const played = player({ untriedShare: 0.05 });
+    const { damping, play } = played;
+    failTrials(played);
+    play({ stops: 6, attempts: 10, perMs: 0.02 });
+    expect(attempt(damping, 3)).toBe(true);
+    expect(damping.ratePerMs).toBeCloseTo(0.08, 6);
+  });
+
+  it('are counted from when they are found', () => {
+    const { damping, play } = found(10);
+    play({ stops: 40, attempts: 10, perMs: 1 });
+    for (let n = 0; n < 9; n += 1) play({ stops: 1, attempts: 20_000, rejected: 0, perMs: 1 });
+    expect(damping.share).toBe(0);
+    for (const perMs of [1, 1, 0.8, 0.6]) play({ stops: 6, attempts: 10, perMs });
+    const ignored = play({ stops: 60, attempts: 10, perMs: 1 });
+    expect([ignored, damping.isMeasuring]).toEqual([60, false]);
   });
 
   it('are measured again each time they were 64', () => {
