@@ -5,6 +5,7 @@ import { proxyUrl } from '../http/proxy.ts';
 import { createHttpSender, withoutQuery } from '../http/sender.ts';
 import { shownUrl } from '../printable.ts';
 import { createQueueSender } from '../queue/queue-sender.ts';
+import type { ReusedAnswers } from '../queue/remote-jobs.ts';
 import type { RunQueue } from '../queue/run-queue.ts';
 import type { Send } from '../request.ts';
 import { checkHeaderValue, KEY_HEADERS, readHeader } from './headers.ts';
@@ -100,7 +101,7 @@ export async function openDestination(
 ): Promise<Destination> {
   if (workers !== undefined) {
     const { redis, queue, limits } = workers;
-    const sender = await createQueueSender(redis, queue, limits, batch.retryFailed === true);
+    const sender = await createQueueSender(redis, queue, limits, reusedAnswers(batch));
     const { host } = new URL(redis);
     return { title: `workers at ${host}`, provider: `workers ${host} ${queue}`, ...sender };
   }
@@ -110,4 +111,10 @@ export async function openDestination(
   // This name is saved, and a query may have a key in it.
   const query = search === '' ? '' : `?${hash('sha256', search).slice(0, 16)}`;
   return { title: host, provider: withoutQuery(target.baseUrl) + query, send, close };
+}
+
+/** A run that replaces the results sends all requests, one that retries the failed ones these. */
+export function reusedAnswers({ existing, retryFailed }: RunOptions['batch']): ReusedAnswers {
+  if (existing === 'overwrite') return 'none';
+  return retryFailed ? 'good' : 'all';
 }

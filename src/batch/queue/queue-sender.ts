@@ -4,7 +4,7 @@ import type { Send } from '../request.ts';
 import { QueueCalls } from './queue-calls.ts';
 import type { JobData, JobResult, RunLimits } from './queue-job.ts';
 import { connectRedis, loadQueuePackages } from './queue-packages.ts';
-import { RemoteJobs } from './remote-jobs.ts';
+import { RemoteJobs, type ReusedAnswers } from './remote-jobs.ts';
 import type { RunQueue } from './run-queue.ts';
 
 /** How long the end of a run waits for a Redis that is slow or cannot be reached. */
@@ -26,14 +26,13 @@ export interface QueueSender {
  * Puts requests into a queue of `headgate work`, and waits for the answers of workers.
  * @param url of a Redis
  * @param limits which the workers share while they work for this run
- * @param retriesFailed whether requests are sent again that failed in an earlier run
  * @throws BatchError if a package is missing, or Redis cannot be reached or used
  */
 export async function createQueueSender(
   url: string,
   name: string,
   limits: Omit<RunLimits, 'at'>,
-  retriesFailed: boolean,
+  reused: ReusedAnswers,
 ): Promise<QueueSender> {
   const packages = await loadQueuePackages();
   const connection = await connectRedis(packages, url);
@@ -50,7 +49,7 @@ export async function createQueueSender(
   const at = await timeOf(connection);
   const events = new QueueEvents(name, { connection });
   const calls = new QueueCalls(queue, connection);
-  const jobs = new RemoteJobs(calls, events, { at, ...limits }, retriesFailed);
+  const jobs = new RemoteJobs(calls, events, { at, ...limits }, reused);
   await events.waitUntilReady();
   return {
     send: jobs.send,

@@ -19,6 +19,9 @@ import type { QueueCounts, RunQueue } from './run-queue.ts';
 const LOOK_MS = 2_000;
 const ID_DIGITS = 32;
 
+/** Which answers to requests of earlier runs a run takes as its own, if they are in the queue. */
+export type ReusedAnswers = 'all' | 'good' | 'none';
+
 interface Pending {
   readonly request: BatchRequest;
   readonly data: JobData;
@@ -32,7 +35,7 @@ interface Pending {
 export class RemoteJobs implements RunQueue {
   readonly #calls: QueueCalls;
   readonly #limits: RunLimits;
-  readonly #retriesFailed: boolean;
+  readonly #reused: ReusedAnswers;
   readonly #pending = new Map<string, Pending>();
   readonly #answered: AnsweredJobs;
   readonly #timer: NodeJS.Timeout;
@@ -43,10 +46,9 @@ export class RemoteJobs implements RunQueue {
   #looking: Promise<void> | undefined;
   #isWithdrawn = false;
 
-  /** @param retriesFailed whether requests are sent again that failed in an earlier run */
-  constructor(calls: QueueCalls, events: QueueEvents, limits: RunLimits, retriesFailed: boolean) {
+  constructor(calls: QueueCalls, events: QueueEvents, limits: RunLimits, reused: ReusedAnswers) {
     this.#calls = calls;
-    this.#retriesFailed = retriesFailed;
+    this.#reused = reused;
     this.#answered = new AnsweredJobs(calls);
     this.#limits = limits;
     events.on('error', () => {});
@@ -227,7 +229,7 @@ export class RemoteJobs implements RunQueue {
     const end = await this.#calls.endOf(jobId);
     if (end === undefined) return;
     const pending = this.#pending.get(jobId);
-    if (pending !== undefined && this.#isToRetry(end)) {
+    if (pending !== undefined && this.#isToSendAgain(end)) {
       await this.#addAgain(jobId, pending.data);
     } else if ('failedReason' in end) {
       this.#failed(jobId, end.failedReason);
@@ -237,9 +239,9 @@ export class RemoteJobs implements RunQueue {
   }
 
   /** A run that was killed leaves its last answers in the queue, those that it has written too. */
-  #isToRetry(end: JobEnd): boolean {
-    if (!this.#retriesFailed || end.runAt === undefined || end.runAt >= this.#limits.at)
-      return false;
-    return 'failedReason' in end || hasFailed(end.value);
+  #isToSendAgain(end: JobEnd): boolean {
+    const isEarlier = end.runAt !== undefined && end.runAt < this.#limits.at;
+    if (!isEarlier || this.#reused === 'all') return false;
+    return this.#reused === 'none' || 'failedReason' in end || hasFailed(end.value);
   }
 }

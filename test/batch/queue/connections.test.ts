@@ -46,7 +46,7 @@ describe.runIf(canRun('redis-server'))('no connection stays open', () => {
   it('if a run may not use Redis', async (test) => {
     const acl = 'user default on nopass ~* &* +@all -info';
     const { url, port } = await redisOf(test, ['--user', ...acl.split(' ').slice(1)]);
-    const error = await createQueueSender(url, 'q', {}, false).catch((thrown: unknown) => thrown);
+    const error = await createQueueSender(url, 'q', {}, 'all').catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(BatchError);
     expect(error).toMatchObject({ message: expect.stringMatching(/^--redis .*: NOPERM/) });
     await expect.poll(() => connections(port), { timeout: 20_000 }).toBe(0);
@@ -88,7 +88,7 @@ describe.runIf(canRun('redis-server'))('which run began last', () => {
     const beginOf = async (queue: string, aheadMs: number): Promise<number> => {
       const now = Date.now;
       const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
-      const sender = await createQueueSender(url, queue, { concurrency: 1 }, false);
+      const sender = await createQueueSender(url, queue, { concurrency: 1 }, 'all');
       clock.mockRestore();
       const ended = new AbortController();
       const request = { id: 'a', url: '/v1/chat/completions', body: {}, place: '', hash: '' };
@@ -112,7 +112,7 @@ describe.runIf(canRun('redis-server'))('Redis keeps', () => {
   it('few events: those of answers have the answers in them', async (test) => {
     const { url, port } = await redisOf(test, []);
     const client = new IORedis.Redis(port);
-    const sender = await createQueueSender(url, 'q', {}, false);
+    const sender = await createQueueSender(url, 'q', {}, 'all');
     test.onTestFinished(async () => {
       await sender.close();
       client.disconnect();

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { NotSentError } from '../../../src/batch/attempts.ts';
 import { QueueCalls } from '../../../src/batch/queue/queue-calls.ts';
 import { QueueError, WorkerError } from '../../../src/batch/queue/queue-job.ts';
-import { RemoteJobs } from '../../../src/batch/queue/remote-jobs.ts';
+import { RemoteJobs, type ReusedAnswers } from '../../../src/batch/queue/remote-jobs.ts';
 import type { BatchRequest } from '../../../src/batch/request.ts';
 
 /** How often lost jobs and missed answers are looked for, in ms. */
@@ -93,11 +93,11 @@ class FakeQueue {
   }
 }
 
-function rig(retriesFailed = false) {
+function rig(reused: ReusedAnswers = 'all') {
   const queue = new FakeQueue();
   const events = new EventEmitter();
   const calls = new QueueCalls(queue as never, queue as never);
-  const jobs = new RemoteJobs(calls, events as never, { at: RUN_AT }, retriesFailed);
+  const jobs = new RemoteJobs(calls, events as never, { at: RUN_AT }, reused);
   const send = (id = 'r-1') => {
     const controller = new AbortController();
     const request: BatchRequest = { id, url: '/v1/x', body: { n: id }, place: id, hash: id };
@@ -160,27 +160,31 @@ describe('the jobs of a run', () => {
     expect(queue.calls - calls).toBe(1);
   });
 
-  it.each([
-    ['are added again by a run that retries them', true, EARLIER_AT, true],
-    ['end as they have ended in another run', false, EARLIER_AT, false],
-    ['end as they have ended if they are of this run', true, RUN_AT, false],
-  ])('that failed before %s', async (_, retries, at, isAgain) => {
-    const { queue, send } = rig(retries);
-    const [refused, failed, answered] = [send('r-1'), send('r-2'), send('r-3')];
+  it.each<[string, ReusedAnswers, number, readonly string[]]>([
+    ['end as they have ended in another run', 'all', EARLIER_AT, []],
+    [
+      'are added again where they failed, for a run that retries them',
+      'good',
+      EARLIER_AT,
+      ['r-1', 'r-2'],
+    ],
+    ['are added again for a run that replaces results', 'none', EARLIER_AT, ['r-1', 'r-2', 'r-3']],
+    ['end as they have ended if they are of this run', 'none', RUN_AT, []],
+  ])('that have ended %s', async (_, reused, at, again) => {
+    const { queue, send } = rig(reused);
+    const sent = ['r-1', 'r-2', 'r-3'].map((id) => send(id));
     await vi.advanceTimersByTimeAsync(10);
-    const [first, second, third] = queue.added as [string, string, string];
+    const jobIds = [...queue.added] as [string, string, string];
     const data = { limits: { at } };
-    queue.jobs.set(first, { state: 'completed', returnvalue: REFUSED, data });
-    queue.jobs.set(second, { state: 'failed', failedReason: 'stalled', data });
-    queue.jobs.set(third, { state: 'completed', returnvalue: ANSWER, data });
+    queue.jobs.set(jobIds[0], { state: 'completed', returnvalue: REFUSED, data });
+    queue.jobs.set(jobIds[1], { state: 'failed', failedReason: 'stalled', data });
+    queue.jobs.set(jobIds[2], { state: 'completed', returnvalue: ANSWER, data });
     await vi.advanceTimersByTimeAsync(LOOK_MS);
-    expect(await answered.ended).toEqual({ text: 'yes' });
-    if (isAgain) {
-      const states = [first, second].map((jobId) => queue.jobs.get(jobId)?.state);
-      expect(states).toEqual(['waiting', 'waiting']);
-    } else {
-      expect(await refused.ended).toEqual({ error: 'wrong' });
-      expect(await failed.ended).toEqual(new WorkerError('stalled', 'worker'));
+    const states = jobIds.map((jobId) => queue.jobs.get(jobId)?.state);
+    expect(['r-1', 'r-2', 'r-3'].filter((_id, n) => states[n] === 'waiting')).toEqual(again);
+    const ends = [{ error: 'wrong' }, new WorkerError('stalled', 'worker'), { text: 'yes' }];
+    for (const [n, { ended }] of sent.entries()) {
+      if (states[n] !== 'waiting') expect(await ended).toEqual(ends[n]);
     }
   });
 
