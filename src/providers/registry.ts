@@ -1,4 +1,5 @@
 import type { ReportedLimit, Verdict } from '../model/feedback.ts';
+import { wrongType } from '../util/check.ts';
 import type { HeaderGet, ProviderAdapter } from './adapter.ts';
 import { anthropic } from './anthropic.ts';
 import { azure } from './azure.ts';
@@ -68,6 +69,7 @@ const NONE: readonly ReportedLimit[] = [];
  * prompts$.pipe(throttle(send, { classify }));
  */
 export function readProviders(readers: readonly ProviderAdapter[]): Providers {
+  if (!Array.isArray(readers)) wrongType('readers', 'an array of provider adapters', readers);
   const byMark = readersByMark(readers);
   const limitsOf = (header: HeaderGet, answeredAtMs: () => number): readonly ReportedLimit[] => {
     for (const [mark, marked] of byMark) {

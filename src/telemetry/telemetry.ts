@@ -1,7 +1,7 @@
 import type { BatchObservableResult, Meter, Tracer } from '@opentelemetry/api';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import { joinInstrumentations, uniteInstrumentations } from '../model/join-instrumentations.ts';
-import { checkChoice, checkKeys, checkMethods, wrongType } from '../util/check.ts';
+import { checkChoice, checkKeys, checkMethods, checkObject, wrongType } from '../util/check.ts';
 import { getOrMake } from '../util/collections.ts';
 import { print } from '../util/print.ts';
 import { Labels } from './attributes.ts';
@@ -117,6 +117,7 @@ function checkInstrumentationOptions({ name, telemetry }: InstrumentationOptions
 export function telemetryInstrumentation(
   watched: InstrumentationOptions = {},
 ): Instrumentation | undefined {
+  checkObject('telemetryInstrumentation', watched);
   checkInstrumentationOptions(watched);
   return instrumentationOrNone(watched.name, watched.telemetry);
 }

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { concurrencyLimit, costBudget, pace, rateLimit } from '../../../src/index.ts';
+import { telemetryInstrumentation } from '../../../src/advanced.ts';
+import {
+  concurrencyLimit,
+  costBudget,
+  pace,
+  rateLimit,
+  readProviders,
+} from '../../../src/index.ts';
 import { logNormal, serve } from '../../../src/simulator/index.ts';
 
 const OPERATORS = { concurrencyLimit, costBudget, pace, rateLimit };
@@ -21,6 +28,15 @@ describe('options that are no object', () => {
       const call = operator as () => unknown;
       expect(call).toThrow(`the options of ${name} must be an object, got undefined`);
     }
+  });
+
+  it('are refused by functions for adapters and telemetry', () => {
+    const read = readProviders as (readers?: unknown) => unknown;
+    expect(() => read()).toThrow('`readers` must be an array of provider adapters, got undefined');
+    const instrument = telemetryInstrumentation as (options: unknown) => unknown;
+    expect(() => instrument(null)).toThrow(
+      'the options of telemetryInstrumentation must be an object, got null',
+    );
   });
 
   it('are refused by the simulator', async () => {
