@@ -8,10 +8,10 @@ import { type ComparedAttempt, SlowComparison } from './slow-comparison.ts';
 /** The least number of rejections in a stage; stages are compared with each other. */
 const REJECTIONS = 6;
 /**
- * Each time the share has explained so many rejections, it is measured again: a part of them may be
- * by the limit. Earlier mistakes count no more then.
+ * Each time the share has explained so many rejections, earlier mistakes count no more. If it was
+ * proven, it is measured again: a part of them may be by the limit.
  */
-const EXPLAINED = 64;
+const EXPLAINED = 256;
 /** A smaller share than this is none. */
 const LEAST_SHARE = 1e-3;
 
@@ -116,7 +116,7 @@ export class RejectionDamping {
     if (this.explained === EXPLAINED) {
       this.explained = 0;
       this.stages.forgive();
-      this.measure.start();
+      if (this.proven > 0) this.measure.start();
     }
     this.test.settled(isRejected, share);
     const { fewer } = this.test;

@@ -142,8 +142,8 @@ describe('rejections that do not depend on the rate', () => {
   });
 
   it.each([
-    [63, false],
-    [64, true],
+    [255, false],
+    [256, true],
   ])('are found as soon as ever once a share has explained %i of them: %s', (stops, isSending) => {
     const played = player({ untriedShare: 0.05 });
     const { damping, play } = played;
@@ -201,26 +201,32 @@ describe('rejections that do not depend on the rate', () => {
     expect(damping.ratePerMs).toBeCloseTo(0.08, 6);
   });
 
-  it('are counted from when they are found', () => {
-    const { damping, play } = found(10);
-    play({ stops: 40, attempts: 10, perMs: 1 });
-    for (let n = 0; n < 9; n += 1) play({ stops: 1, attempts: 20_000, rejected: 0, perMs: 1 });
-    expect(damping.share).toBe(0);
-    for (const perMs of [1, 1, 0.8, 0.6]) play({ stops: 6, attempts: 10, perMs });
-    const ignored = play({ stops: 60, attempts: 10, perMs: 1 });
-    expect([ignored, damping.isMeasuring]).toEqual([60, false]);
+  /** A trial has shown that one of ten is rejected, and the measure after it the same. */
+  function provenMeasured() {
+    const played = player({ untriedShare: 0.05 });
+    for (const perMs of [1, 0.8, 0.6]) played.play({ stops: 6, attempts: 10, perMs });
+    expect(attempt(played.damping, 3)).toBe(true);
+    played.play({ stops: 6, attempts: 10, perMs: 0.5, isSlow: true });
+    expect(played.damping.isMeasuring).toBe(false);
+    return played;
+  }
+
+  it('are measured again each time they were 256, once a trial has shown them', () => {
+    const { damping, play } = provenMeasured();
+    for (let times = 0; times < 2; times += 1) {
+      play({ stops: 249, attempts: 10, perMs: 1 });
+      expect(damping.isMeasuring).toBe(false);
+      play({ stops: 1, attempts: 10, perMs: 1 });
+      expect(damping.isMeasuring).toBe(true);
+      play({ stops: 6, attempts: 10, perMs: 1, isSlow: true });
+      expect(damping.isMeasuring).toBe(false);
+    }
   });
 
-  it('are measured again each time they were 64', () => {
+  it('are not measured again where no trial has shown them', () => {
     const { damping, play } = found(10);
-    play({ stops: 63, attempts: 10, perMs: 1 });
+    play({ stops: 300, attempts: 10, perMs: 1 });
     expect(damping.isMeasuring).toBe(false);
-    play({ stops: 1, attempts: 10, perMs: 1 });
-    expect(damping.isMeasuring).toBe(true);
-    play({ stops: 6, attempts: 10, perMs: 1, isSlow: true });
-    expect(damping.isMeasuring).toBe(false);
-    play({ stops: 58, attempts: 10, perMs: 1 });
-    expect(damping.isMeasuring).toBe(true);
   });
 
   it.each([50, 10, 4])('are ignored from then on: one of %i', (attempts) => {
