@@ -54,7 +54,7 @@ export class FallingStages {
   follow(stage: RejectionStage, share: number, mostShare: number): ChanceShare | undefined {
     const isPossible = shareOf(stage) < mostShare;
     this.bestPerMs = Math.max(this.bestPerMs, acceptedPerMs(stage));
-    const far = share === 0 && isPossible ? this.farBelow(stage) : undefined;
+    const far = share === 0 && isPossible ? this.farBelow(stage, mostShare) : undefined;
     const found = far ?? this.alike(stage, isPossible, share > 0);
     if (found === undefined || found.share <= share) return undefined;
     this.isFar = found === far;
@@ -81,12 +81,13 @@ export class FallingStages {
   }
 
   /** Far less is accepted than before, and rejections are single. */
-  private farBelow(stage: RejectionStage): ChanceShare | undefined {
+  private farBelow(stage: RejectionStage, mostShare: number): ChanceShare | undefined {
     const { last, bestPerMs } = this;
     const isFar = this.far * acceptedPerMs(stage) < bestPerMs;
     if (last === undefined || !isFar || !isPaced(stage)) return undefined;
     const share = shareOf(joined([stage, last]));
-    if (share <= this.untriedShare) return undefined;
+    // Where no trial can be made, there is no share between these two.
+    if (share <= this.untriedShare || share >= mostShare) return undefined;
     this.last = stage;
     return { stage, share, ratePerMs: bestPerMs };
   }

@@ -38,6 +38,7 @@ describe('a stage far below the best one', () => {
     ['the provider was closed for long', { closed: 1.5 }],
     ['a share is known', { share: 0.02 }],
     ['the share is too great', { mostShare: 0.04 }],
+    ['the share of both is too great', { mostShare: 0.05 }],
   ])('shows nothing where %s', (_, given) => {
     expect(far(given)).toBeUndefined();
   });
