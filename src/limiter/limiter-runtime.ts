@@ -27,8 +27,7 @@ import {
 } from './request-counters.ts';
 import type { SharedLimits } from './shared-limits.ts';
 import { bindingOf, type LimiterSnapshot, snapshotOf } from './snapshot.ts';
-import { UnchargedBudget } from './uncharged-budget.ts';
-import { UnchargedTokens } from './uncharged-tokens.ts';
+import { unchargedBudget, unchargedTokens } from './uncharged-requests.ts';
 
 /** The parts that a limiter of a group has in common with the others. */
 export interface GroupSide {
@@ -106,10 +105,10 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     const budgets = [this.gate.policies.costBudget, group?.shared?.policies.costBudget].filter(
       (budget) => budget !== undefined,
     );
-    if (budgets.length > 0) this.counters.unchargedBudget = new UnchargedBudget(budgets);
-    if (this.impossible.tokenLimits.length > 0) {
-      this.counters.unchargedTokens = new UnchargedTokens(this.impossible);
-    }
+    this.counters.uncharged = [
+      ...(budgets.length > 0 ? [unchargedBudget(budgets)] : []),
+      ...(this.impossible.tokenLimits.length > 0 ? [unchargedTokens(this.impossible)] : []),
+    ];
     const { feedback, gate } = this.gate;
     this.factoryOptions = {
       clock,

@@ -4,8 +4,7 @@ import type { Ticket } from '../model/ticket.ts';
 import { Progress, type ProgressOptions, type ProgressSnapshot } from '../policies/progress.ts';
 import type { RequestListener } from '../request/ticket-factory.ts';
 import type { Clock } from '../util/clock.ts';
-import type { UnchargedBudget } from './uncharged-budget.ts';
-import type { UnchargedTokens } from './uncharged-tokens.ts';
+import type { UnchargedRequests } from './uncharged-requests.ts';
 
 /** The least time between two progress reports without a milestone. */
 const REPORT_MS = 1_000;
@@ -50,10 +49,8 @@ export function progressOf({ ok, failed, rejected }: Counts, now: number): Limit
 
 /** Counts a limiter's requests: present ones, ended ones by outcome, and their progress. */
 export class RequestCounters implements RequestListener {
-  /** Undefined if there is no cost budget. */
-  unchargedBudget: UnchargedBudget | undefined = undefined;
-  /** Undefined if there is no limit on tokens. */
-  unchargedTokens: UnchargedTokens | undefined = undefined;
+  /** For options that may bound nothing. */
+  uncharged: readonly UnchargedRequests[] = [];
   /** Unfinished requests, without those that wait without a ticket. */
   private present = 0;
   private readonly _counts = { ok: 0, failed: 0, rejected: 0, cancelled: 0, reclaimed: 0 };
@@ -125,14 +122,9 @@ export class RequestCounters implements RequestListener {
   settled(ticket: Ticket, outcome: SettleOutcome): void {
     this.present -= 1;
     this._counts[outcome] += 1;
-    if (outcome === 'ok') this.succeeded(ticket);
+    if (outcome === 'ok') for (const each of this.uncharged) each.succeeded(ticket);
     if (this._progress !== undefined) this.record(this._progress, ticket, outcome);
     this.lookIfEmpty();
-  }
-
-  private succeeded(ticket: Ticket): void {
-    this.unchargedBudget?.succeeded(ticket);
-    this.unchargedTokens?.succeeded(ticket);
   }
 
   abandoned(count: number): void {
