@@ -9,6 +9,8 @@ export const EVENT_TEXTS: Readonly<Record<LimiterFact['kind'], string>> = {
     '`limit`, `cost`, `available`, `retryAfterMs`, `waits`: a request did not fit this rate limit; it waits or has failed',
   rateAdapted:
     '`from`, `to`, `reason`: the rate in requests per second was measured anew (`rejected`: from the rate that was sent to the rate that is accepted), or has changed by a tenth',
+  rateHeld:
+    '`untilAt`: the rate that the API reports, or that was learned, lets no request pass for longer than `maxRetryAfterMs`; requests wait',
   limitAdapted: '`from`, `to`, `reason`: the limit of requests in flight has changed',
   outageStarted:
     '`reason`: the API cannot be reached (`unreachable`) or rejects everything (`rejected`); single probes are sent',

@@ -1,5 +1,5 @@
 import type { LimiterOptions, LimiterSnapshot } from 'headgate';
-import { plural, rate as rateText } from './screen/text.ts';
+import { duration, plural, rate as rateText } from './screen/text.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -78,9 +78,9 @@ function viewOf(snapshot: LimiterSnapshot, options: LimiterOptions): PaceView {
       if (rateLimit !== undefined && source !== 'headers' && source !== 'learned') {
         return { ...view, heldBy: ownLimit(rateLimit, options) };
       }
-      return { ...view, heldBy: rateWords(source, perSecond) };
+      return { ...view, heldBy: rateWords(source, perSecond) + longWords(snapshot.nextInMs) };
     default:
-      return { ...view, heldBy: rateWords(source, perSecond) };
+      return { ...view, heldBy: rateWords(source, perSecond) + longWords(snapshot.nextInMs) };
   }
 }
 
@@ -128,9 +128,15 @@ function rateWords(source: PaceView['source'], perSecond: number | undefined): s
   return `your limit of ${rate}`;
 }
 
+/** The time until the next request, if it is long. */
+function longWords(nextInMs = 0): string {
+  return nextInMs < MINUTE_MS ? '' : `; the next in ${duration(nextInMs)}`;
+}
+
 function perMinute(perSecond: number): string {
   const minute = perSecond * 60;
   if (minute === 1) return '1 request/min';
+  if (minute < 0.1) return `${(minute * 60).toFixed(1)} requests/h`;
   return `${minute >= 10 ? Math.round(minute).toLocaleString('en') : minute.toFixed(1)} requests/min`;
 }
 

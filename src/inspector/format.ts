@@ -58,12 +58,14 @@ export function bytes(value: number): string {
 /** A rate below this, unless it is an integer, is written per minute. */
 const SLOW_PER_SECOND = 10;
 
-/** A rate per second or per minute: `20 requests a second`, `500 requests a minute`. */
+/** A rate: `20 requests a second`, `500 requests a minute`, `3 requests an hour`. */
 export function rate(perSecond: number, unit = 'request'): string {
   if (perSecond >= SLOW_PER_SECOND || Number.isInteger(perSecond)) {
     return `${plural(round(perSecond), unit)} a second`;
   }
-  return `${plural(round(perSecond * 60), unit)} a minute`;
+  const perMinute = perSecond * 60;
+  if (perMinute < 0.1) return `${plural(round(perMinute * 60), unit)} an hour`;
+  return `${plural(round(perMinute), unit)} a minute`;
 }
 
 function round(value: number): number {

@@ -49,7 +49,7 @@ export function stateOf(gate: RequestGate, now: number): GateState {
   const { slots, bytes, feedback, policies } = gate;
   const { circuitBreaker, rateLimit, costBudget, pace, adaptive } = policies;
   const runtime = runtimeOf(gate);
-  const { waiting, longestWaitMs, nextInMs } = gate.gate.snapshot();
+  const { waiting, longestWaitMs, nextInMs } = gate.queueSnapshot(now);
   const backoff = feedback.gate.policy.snapshot(now);
   // A closed backoff stops an adaptive rate too: the backoff is shown as the cause.
   const isShut = backoff.state === 'closed' || backoff.suspended !== undefined;

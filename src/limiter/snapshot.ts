@@ -49,9 +49,9 @@ export interface LimiterSnapshot extends PolicySnapshots {
   readonly binding: GateKind | undefined;
   /**
    * The time in ms until the gate decides again on the next request: its limit then admits it, or
-   * the next probe of an outage is sent. At most 1,000 while the adaptive rate holds the request
-   * back, since that rate changes: the request may have to wait longer. Undefined if no request
-   * waits, or if only the end of another request helps.
+   * the next probe of an outage is sent. While the adaptive rate holds the request back, the time
+   * until that rate would admit it; the rate may change before. Undefined if no request waits, or
+   * if only the end of another request helps.
    */
   readonly nextInMs: number | undefined;
   /** Waiting requests, retries too. */
@@ -110,8 +110,8 @@ export function snapshotOf(known: Known): LimiterSnapshot {
   const { gate, feedback, policies, queues, slots } = known.gate;
   const { pace, adaptive } = policies;
   const shown = snapshotsOf(policies, now);
-  const { waiting, longestWaitMs, nextInMs } = gate.snapshot();
-  const queue = { waiting, longestWaitMs, nextInMs };
+  const queue = known.gate.queueSnapshot(now);
+  const { waiting, nextInMs } = queue;
   const { waitKind } = gate;
   const isHold = waitKind === 'concurrency' || waitKind === 'byteBudget';
   const cooling = adaptive instanceof AimdPolicy ? adaptive.snapshot(now) : undefined;

@@ -111,6 +111,7 @@ export const LEVELS: Readonly<Record<LimiterFact['kind'], EventLevel>> = {
   coolingStarted: 'debug',
   limitAdapted: 'debug',
   rateAdapted: 'debug',
+  rateHeld: 'warn',
   outageStarted: 'warn',
   storeLost: 'warn',
   storeBack: 'warn',

@@ -92,6 +92,17 @@ export interface RateAdaptedEvent {
 }
 
 /**
+ * The reported or learned rate lets no request pass before `untilAt`, which is more than
+ * `maxRetryAfterMs` away. Requests wait.
+ */
+export interface RateHeldEvent {
+  readonly kind: 'rateHeld';
+  readonly at: number;
+  /** By the limiter's clock, as planned now; a better report lets requests pass earlier. */
+  readonly untilAt: number;
+}
+
+/**
  * The provider cannot be reached (`unreachable`) or rejects everything (`rejected`), and is tested
  * with single probes; or that is over.
  */
@@ -167,6 +178,7 @@ export type PolicyEvent =
   | LimitDeniedEvent
   | LimitAdaptedEvent
   | RateAdaptedEvent
+  | RateHeldEvent
   | OutageEvent
   | SuspendedEvent;
 

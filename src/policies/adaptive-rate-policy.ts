@@ -109,6 +109,11 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     return this.#learned === undefined ? 0 : this.#learned.wait(request, now);
   }
 
+  /** Milliseconds until the present rate lets the next attempt pass; 0 if no rate is known. */
+  plannedMs(now: number): number {
+    return this.#learned?.plannedMs(0, now) ?? 0;
+  }
+
   take(request: RequestCost, now: number): RateCharge {
     if (this.#fleetRate !== undefined) return 0;
     const charge = this.#charge(request, now);

@@ -1,5 +1,5 @@
 import { isTroubleOrThrottled, judgeOf } from '../model/feedback.ts';
-import { checkBetween, show } from '../util/check.ts';
+import { show, wrongType } from '../util/check.ts';
 import { START_AT_ONCE } from './adaptive-rate/trust.ts';
 import { AdaptiveRatePolicy } from './adaptive-rate-policy.ts';
 import { AIMD_FIELDS, Aimd, type AimdOptions } from './aimd.ts';
@@ -149,7 +149,9 @@ export const ADAPTIVE: PolicyDefinition<
     if (concurrency === undefined) return;
     const inBounds = (key: string, limit: number | undefined, least: number) => {
       const path = nameOf(`adaptive.${key}`);
-      if (limit !== undefined) checkBetween(path, limit, least, concurrency);
+      if (limit === undefined || (limit >= least && limit <= concurrency)) return;
+      const bound = `a number from ${least} to ${concurrency}, which is \`${nameOf('concurrency')}\``;
+      wrongType(path, bound, limit, RangeError);
     };
     inBounds('minLimit', minLimit, 1);
     inBounds('initialLimit', initialLimit, minLimit ?? 1);

@@ -8,6 +8,7 @@ import {
   type CircuitExport,
   type CircuitResult,
   type CircuitSnapshot,
+  checkRatioOptions,
   type OnOpen,
 } from './circuit-types.ts';
 import { flag } from './option.ts';
@@ -145,6 +146,11 @@ export const CIRCUIT_BREAKER: PolicyDefinition<
       fields: CIRCUIT_FIELDS,
       alone: flag(false, 'the circuit breaker, with defaults'),
     },
+  },
+
+  check({ circuitBreaker: options }, isWhole, nameOf) {
+    if (!isWhole || typeof options !== 'object') return;
+    checkRatioOptions(options, (path) => nameOf(`circuitBreaker.${path}`));
   },
 
   create({ circuitBreaker: options }, { isFailure, emit }) {

@@ -1,5 +1,6 @@
 import { HeadgateError } from '../model/errors.ts';
 import { checkOptions, integer, number, type Option, upTo, word } from './option.ts';
+import type { Naming } from './policy.ts';
 import type { RecentOutcomes } from './rolling-window.ts';
 
 /** Consecutive failures that open the circuit. */
@@ -97,9 +98,24 @@ export interface CircuitSettings extends Required<Omit<CircuitBreakerOptions, 'f
   readonly failureRatio: number | undefined;
 }
 
+/** @throws TypeError for an option that only `failureRatio` reads, if that is not given */
+export function checkRatioOptions(
+  options: CircuitBreakerOptions,
+  nameOf: Naming = (path) => path,
+): void {
+  if (options.failureRatio !== undefined) return;
+  for (const key of ['windowMs', 'leastRequests'] as const) {
+    const value = options[key];
+    if (value === undefined) continue;
+    const [name, ratio] = [nameOf(key), nameOf('failureRatio')];
+    throw new TypeError(`\`${name}\` belongs to \`${ratio}\`, which is not given; got ${value}`);
+  }
+}
+
 /** @throws RangeError or TypeError that names a wrong option */
 export function circuitSettings(options: CircuitBreakerOptions): CircuitSettings {
   checkOptions(CIRCUIT_FIELDS, options);
+  checkRatioOptions(options);
   const { failureRatio, windowMs = DEFAULT_RATIO_WINDOW_MS } = options;
   const inRow =
     failureRatio === undefined ? DEFAULT_CONSECUTIVE_FAILURES : Number.POSITIVE_INFINITY;

@@ -1,4 +1,5 @@
 import { isRejection, type Verdict } from '../model/feedback.ts';
+import { REASK_MS } from './adaptive-rate/attempt-pacer.ts';
 import type { FirstAttempts } from './adaptive-rate/attempts/first-attempts.ts';
 import type { SentAttempt } from './adaptive-rate/attempts/sent-attempt.ts';
 import { RateLearner } from './adaptive-rate/rate-learner.ts';
@@ -70,7 +71,14 @@ export class LearnedRate {
     const from = learner.perSecond;
     const tokens = learner.countsTokens ? request.tokens : 0;
     const waitMs = learner.wait(now, tokens);
-    return this.#apply(from, now) ? learner.wait(now, tokens) : waitMs;
+    const plannedMs = waitMs < REASK_MS ? waitMs : this.plannedMs(tokens, now);
+    const isTold = this.#events.held(plannedMs, this.#context.maxRetryAfterMs, now);
+    return this.#apply(from, now) || isTold ? learner.wait(now, tokens) : waitMs;
+  }
+
+  /** Milliseconds until the present rates let an attempt of these tokens pass. */
+  plannedMs(tokens: number, now: number): number {
+    return this.#learner.plannedMs(tokens, now);
   }
 
   /** @param hasRoom whether the attempt did not wait, and another one may be in flight with it */

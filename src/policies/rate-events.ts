@@ -11,6 +11,8 @@ export class RateEvents {
   readonly #emit: Emit;
   /** The bound on attempts in flight that was reported last; undefined: none was. */
   #bound: number | undefined = undefined;
+  /** Whether the rate holds the next attempt back for long, which was reported. */
+  #isLong = false;
 
   constructor(emit: Emit) {
     this.#emit = emit;
@@ -45,6 +47,20 @@ export class RateEvents {
     this.#bound = to;
     const reason = to < from ? 'failures' : 'accepted';
     this.#emit({ kind: 'limitAdapted', at, reason, from, to });
+  }
+
+  /**
+   * The rate holds the next attempt back. Reports a long wait when it begins.
+   * @param waitMs until the rate lets it pass
+   * @param longMs longer waits are reported
+   * @returns whether it was reported
+   */
+  held(waitMs: number, longMs: number, at: number): boolean {
+    const wasLong = this.#isLong;
+    this.#isLong = waitMs > longMs;
+    if (!this.#isLong || wasLong) return false;
+    this.#emit({ kind: 'rateHeld', at, untilAt: at + waitMs });
+    return true;
   }
 
   /** An outage has begun, or ended. */

@@ -2,6 +2,7 @@ import type { ObservedValueOf } from 'rxjs';
 import type { RemoteLimits } from '../fleet/shared-store.ts';
 import type { GaugeSnapshot } from '../model/gauge.ts';
 import type { Emit, PolicyEvent } from '../model/policy-events.ts';
+import { AdaptiveRatePolicy } from '../policies/adaptive-rate-policy.ts';
 import type { ByteBudgetPolicy } from '../policies/byte-budget-policy.ts';
 import type { ConcurrencyPolicy } from '../policies/concurrency-policy.ts';
 import { GatePolicies } from '../policies/gate-policies.ts';
@@ -13,6 +14,7 @@ import { unknownLimit } from '../policies/rate-limit-policy.ts';
 import type { PolicyConfig } from '../policies/registry.ts';
 import type { RetryPolicy } from '../policies/retry.ts';
 import { Gate } from '../queue/gate.ts';
+import type { GateSnapshot } from '../queue/gate-rules.ts';
 import type { QueueRules } from '../queue/queue-rules.ts';
 import { WeakRegistry } from '../util/collections.ts';
 import { ResettableTimer, type Timeouts } from '../util/timers.ts';
@@ -96,6 +98,19 @@ export class RequestGate implements LimitNames {
 
   get retry(): RetryPolicy {
     return this.#parts.retry;
+  }
+
+  /** The queue, with the whole wait that an adaptive rate plans for the next request. */
+  queueSnapshot(now: number): GateSnapshot {
+    const { waiting, longestWaitMs, nextInMs } = this.gate.snapshot();
+    const { adaptive } = this.policies;
+    const isPaced = this.gate.nextWaitKind === 'pace' && adaptive instanceof AdaptiveRatePolicy;
+    const plannedMs = isPaced ? adaptive.plannedMs(now) : 0;
+    return {
+      waiting,
+      longestWaitMs,
+      nextInMs: nextInMs === undefined ? undefined : Math.max(nextInMs, plannedMs),
+    };
   }
 
   /** Changes the rate limits, for waiting requests too. */

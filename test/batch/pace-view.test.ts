@@ -21,8 +21,18 @@ describe('what holds the requests of a run back', () => {
     [{ origin: 'learned', sinceCutMs: undefined }, 'a careful start, now 252 requests/min'],
     [{ origin: 'limit' }, 'your limit of 252 requests/min'],
     [{ origin: 'limit', perSecond: Number.POSITIVE_INFINITY }, 'the rate limit'],
+    [{ origin: 'headers', perSecond: 0.001 }, "the provider's limits, now 3.6 requests/h"],
   ])('is said for a rate of %o', (rate, words) => {
     expect(paceOf([held(rate)], {})?.heldBy).toBe(words);
+  });
+
+  it('tells a long time until the next request', () => {
+    const snapshot = held({ origin: 'headers' });
+    const words = (nextInMs: number) => paceOf([{ ...snapshot, nextInMs }], {})?.heldBy;
+    expect(words(59_999)).toBe("the provider's limits, now 252 requests/min");
+    expect(words(4_000_000)).toBe(
+      "the provider's limits, now 252 requests/min; the next in 1 h 6 min",
+    );
   });
 
   it.each([

@@ -59,6 +59,9 @@ function surroundings(path: string): Map<string, unknown> {
       ['limits.input_tokens.algorithm', 'token-bucket'],
     ]);
   }
+  if (group === 'circuitBreaker' && key !== '') {
+    return new Map<string, unknown>([['circuitBreaker.failureRatio', 0.5]]);
+  }
   if (group === 'costBudget') {
     return new Map<string, unknown>([
       ['costBudget.maxCost', 5],
@@ -165,6 +168,10 @@ function repair(given: Readonly<Record<string, unknown>>, strategy: Strategy): L
       leaves.set('adaptive.strategy', strategy);
       leaves.set('concurrency', 2e9);
       leaves.delete('adaptive.minLimit');
+    }
+    if (path === 'circuitBreaker.windowMs' || path === 'circuitBreaker.leastRequests') {
+      const ratio = 'circuitBreaker.failureRatio';
+      leaves.set(ratio, leaves.get(ratio) ?? 0.5);
     }
     if (path === 'pace.maxIntervalMs') leaves.set('pace.intervalMs', 0);
   }

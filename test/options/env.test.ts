@@ -146,7 +146,7 @@ describe('variables', () => {
     ],
     [
       { CONCURRENCY: '4', ADAPTIVE: 'failures', ADAPTIVE_INITIAL_LIMIT: '5' },
-      '`HEADGATE_ADAPTIVE_INITIAL_LIMIT` must be a number from 1 to 4, got 5',
+      '`HEADGATE_ADAPTIVE_INITIAL_LIMIT` must be a number from 1 to 4, which is `HEADGATE_CONCURRENCY`, got 5',
     ],
   ])('that contradict each other are refused: %j', (values, message) => {
     const env = Object.entries(values).map(([name, text]) => [`HEADGATE_${name}`, text]);

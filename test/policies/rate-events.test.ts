@@ -52,6 +52,16 @@ describe('the events of a learned rate', () => {
     expect(events).toHaveLength(1);
   });
 
+  it('report a long wait once, until the wait is short', () => {
+    const { events, rate } = recorded();
+    const told = [10, 11, 12, 10, 20].map((waitMs, at) => rate.held(waitMs, 10, at));
+    expect(told).toEqual([false, true, false, false, true]);
+    expect(events).toEqual([
+      { kind: 'rateHeld', at: 1, untilAt: 12 },
+      { kind: 'rateHeld', at: 4, untilAt: 24 },
+    ]);
+  });
+
   it('report in which direction the limit has moved, and outages', () => {
     const { events, rate } = recorded();
     rate.limited(8, 4, 0);

@@ -1,8 +1,8 @@
 import { SentAttempt } from './attempts/sent-attempt.ts';
 import { LearnerParts } from './learner-parts.ts';
 
-/** How long a computed rate is valid: it changes while requests wait. */
-const REASK_MS = 1_000;
+/** How long a computed rate is valid, in ms: it changes while requests wait. */
+export const REASK_MS = 1_000;
 /** The shortest delay, which lets the present turn end. */
 const TURN_MS = 1e-3;
 
@@ -41,6 +41,12 @@ export abstract class AttemptPacer extends LearnerParts {
     const waitMs = rates.wait(this.learnedPerMs, estimate, now);
     if (rates.isPacing(now)) this.demand.isPaced = true;
     return Math.min(waitMs, REASK_MS);
+  }
+
+  /** Milliseconds until the present rates let an attempt pass, however long that is. */
+  plannedMs(estimate: number, now: number): number {
+    const waitMs = this.rates.wait(this.learnedPerMs, estimate, now);
+    return Math.max(0, this.closed.until - now, waitMs);
   }
 
   /**

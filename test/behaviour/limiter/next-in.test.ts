@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { LimiterEvent } from '../../../src/model/limiter-event.ts';
 import { fate } from '../../limiter/harness.ts';
 import { rig, script } from '../../limiter/rig.ts';
 import { ApiError } from '../../request/harness.ts';
@@ -34,8 +35,12 @@ describe('snapshot().nextInMs', () => {
     expect(closed.limiter.snapshot()).toMatchObject({ binding: 'backoff', nextInMs: 400 });
   });
 
-  it('is a second at most while a reported rate holds requests back, however slow it is', async () => {
+  it('is the whole wait while a reported rate holds requests back, which an event tells once', async () => {
     const { clock, limiter } = rig();
+    const held: LimiterEvent[] = [];
+    limiter.events$.subscribe((event) => {
+      if (event.kind === 'rateHeld') held.push(event);
+    });
     const headers = {
       'x-ratelimit-limit-requests': '60',
       'x-ratelimit-remaining-requests': '0',
@@ -46,9 +51,17 @@ describe('snapshot().nextInMs', () => {
     const { waiting, binding, nextInMs = Number.NaN, adaptive } = limiter.snapshot();
     expect({ waiting: waiting > 0, binding }).toEqual({ waiting: true, binding: 'pace' });
     expect(adaptive).toMatchObject({ origin: 'headers' });
-    expect(nextInMs).toBeLessThanOrEqual(1_000);
-    await clock.advanceAsync(60_000);
-    expect(limiter.snapshot().waiting).toBe(waiting);
+    const nextAt = clock.now() + nextInMs;
+    expect(nextInMs).toBeGreaterThan(600_000);
+    expect(held).toEqual([
+      { kind: 'rateHeld', level: 'warn', at: expect.any(Number), untilAt: expect.closeTo(nextAt) },
+    ]);
+    await clock.advanceAsync(nextInMs - 1_100);
+    expect(limiter.snapshot()).toMatchObject({ waiting, nextInMs: expect.closeTo(1_100) });
+    await clock.advanceAsync(1_200);
+    expect(limiter.snapshot().waiting).toBe(waiting - 1);
+    await clock.advanceAsync(2_000);
+    expect(held).toHaveLength(2);
     limiter.clear();
   });
 

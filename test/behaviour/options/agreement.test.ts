@@ -29,7 +29,7 @@ const users: Readonly<Record<string, (options: never) => unknown>> = {
     }),
   pace: (options: object) => new Pace({ intervalMs: 0, ...options }, () => 0),
   costBudget: (options: object) => new CostBudget({ maxCost: 5, windowMs: 7, ...options }),
-  circuitBreaker: (options: object) => new CircuitBreaker(options),
+  circuitBreaker: (options: object) => new CircuitBreaker({ failureRatio: 0.5, ...options }),
 };
 
 const MANY = Number.MAX_SAFE_INTEGER;

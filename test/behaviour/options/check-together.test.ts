@@ -43,15 +43,15 @@ describe('options that contradict each other', () => {
     ],
     [
       { concurrency: 8, adaptive: { strategy: 'failures', initialLimit: 9 } },
-      'RangeError: `adaptive.initialLimit` must be a number from 1 to 8, got 9',
+      'RangeError: `adaptive.initialLimit` must be a number from 1 to 8, which is `concurrency`, got 9',
     ],
     [
       { concurrency: 8, adaptive: { strategy: 'latency', minLimit: 4, initialLimit: 3 } },
-      'RangeError: `adaptive.initialLimit` must be a number from 4 to 8, got 3',
+      'RangeError: `adaptive.initialLimit` must be a number from 4 to 8, which is `concurrency`, got 3',
     ],
     [
       { concurrency: 8, adaptive: { strategy: 'latency', minLimit: 9 } },
-      'RangeError: `adaptive.minLimit` must be a number from 1 to 8, got 9',
+      'RangeError: `adaptive.minLimit` must be a number from 1 to 8, which is `concurrency`, got 9',
     ],
   ])('%j: %s', (config, message) => {
     expect(String(errorOf(() => whole(config)))).toBe(message);
@@ -71,7 +71,15 @@ describe('options that contradict what holds without others', () => {
     ],
     [
       { adaptive: { strategy: 'failures', initialLimit: 401 } },
-      'RangeError: `adaptive.initialLimit` must be a number from 1 to 400, got 401',
+      'RangeError: `adaptive.initialLimit` must be a number from 1 to 400, which is `concurrency`, got 401',
+    ],
+    [
+      { circuitBreaker: { windowMs: 5_000 } },
+      'TypeError: `circuitBreaker.windowMs` belongs to `circuitBreaker.failureRatio`, which is not given; got 5000',
+    ],
+    [
+      { circuitBreaker: { consecutiveFailures: 3, leastRequests: 5 } },
+      'TypeError: `circuitBreaker.leastRequests` belongs to `circuitBreaker.failureRatio`, which is not given; got 5',
     ],
     [
       { adaptive: { coolingMs: 5 } },
@@ -100,6 +108,8 @@ describe('options that agree', () => {
     [{ adaptive: { strategy: 'failures', tolerance: undefined } }],
     [{ adaptive: { strategy: 'failures', initialLimit: 400 } }],
     [{ adaptive: { strategy: 'latency', minLimit: 400, initialLimit: 400 } }],
+    [{ circuitBreaker: { failureRatio: 0, windowMs: 5_000, leastRequests: 1 } }],
+    [{ circuitBreaker: { windowMs: undefined } }],
     [{ concurrency: 1, adaptive: 'latency' }],
     [{ concurrency: 1000, adaptive: { strategy: 'latency', initialLimit: 1000 } }],
   ])('%j', (config) => {

@@ -49,6 +49,8 @@ describe('a circuit breaker by ratio', () => {
     [{ failureRatio: Number.NaN }, 'failureRatio'],
     [{ failureRatio: 0.5, windowMs: 0 }, 'windowMs'],
     [{ failureRatio: 0.5, leastRequests: 0 }, 'leastRequests'],
+    [{ windowMs: 1_000 }, 'failureRatio'],
+    [{ leastRequests: 5 }, 'failureRatio'],
   ])('refuses %o by name', (options, name) => {
     expect(() => new CircuitBreaker(options)).toThrow(`\`${name}\``);
   });
