@@ -35,9 +35,9 @@ export class ImpossibleRequests implements PossibilityCheck {
       .flatMap((policy) => (policy?.impossible === undefined ? [] : [policy]));
   }
 
-  /** The policies that have a limit on tokens. */
-  get tokenLimits(): readonly RateLimitPolicy[] {
-    return this.limits.filter(({ limits }) => limits.names.includes('tokens'));
+  /** The policies that have a limit of this name. */
+  limitsOn(name: string): readonly RateLimitPolicy[] {
+    return this.limits.filter(({ limits }) => limits.names.includes(name));
   }
 
   /** The first limit that requests without `costs` are never charged for. */

@@ -27,7 +27,7 @@ import {
 } from './request-counters.ts';
 import type { SharedLimits } from './shared-limits.ts';
 import { bindingOf, type LimiterSnapshot, snapshotOf } from './snapshot.ts';
-import { unchargedBudget, unchargedTokens } from './uncharged-requests.ts';
+import { unchargedRequests } from './uncharged-requests.ts';
 
 /** The parts that a limiter of a group has in common with the others. */
 export interface GroupSide {
@@ -105,10 +105,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     const budgets = [this.gate.policies.costBudget, group?.shared?.policies.costBudget].filter(
       (budget) => budget !== undefined,
     );
-    this.counters.uncharged = [
-      ...(budgets.length > 0 ? [unchargedBudget(budgets)] : []),
-      ...(this.impossible.tokenLimits.length > 0 ? [unchargedTokens(this.impossible)] : []),
-    ];
+    this.counters.uncharged = unchargedRequests(budgets, this.impossible);
     const { feedback, gate } = this.gate;
     this.factoryOptions = {
       clock,

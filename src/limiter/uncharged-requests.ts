@@ -30,8 +30,24 @@ export class UnchargedRequests {
   }
 }
 
-/** For cost budgets without prices. @param budgets those that requests of a limiter are charged to */
-export function unchargedBudget(budgets: readonly CostBudget[]): UnchargedRequests {
+/**
+ * The warnings of a limiter.
+ * @param budgets those that its requests are charged to
+ * @param impossible knows the present limits
+ */
+export function unchargedRequests(
+  budgets: readonly CostBudget[],
+  impossible: ImpossibleRequests,
+): readonly UnchargedRequests[] {
+  const warnings: UnchargedRequests[] = [];
+  if (budgets.length > 0) warnings.push(unchargedBudget(budgets));
+  if (impossible.limitsOn('tokens').length > 0) warnings.push(unchargedTokens(impossible));
+  if (impossible.limitsOn('bytes').length > 0) warnings.push(unchargedBytes());
+  return warnings;
+}
+
+/** For cost budgets without prices. */
+function unchargedBudget(budgets: readonly CostBudget[]): UnchargedRequests {
   return new UnchargedRequests(
     '`costBudget` would never be charged: give prices, or `costs: { cost }`, or call `context.recordCost`',
     ({ costs, usage }) =>
@@ -39,13 +55,23 @@ export function unchargedBudget(budgets: readonly CostBudget[]): UnchargedReques
   );
 }
 
-/** For limits on tokens. @param impossible knows the present limits */
-export function unchargedTokens(impossible: ImpossibleRequests): UnchargedRequests {
+/** For limits on tokens. */
+function unchargedTokens(impossible: ImpossibleRequests): UnchargedRequests {
   return new UnchargedRequests(
     "`limits.tokens` would never be charged: give calls `tokens`; with `charge: 'settle'` return answers with `usage`, or call `context.recordTokens`",
     ({ tokens, costs, usage }) =>
       tokens > 0 ||
       costs !== undefined ||
-      impossible.tokenLimits.every(({ readsUsage }) => readsUsage && usage?.tokens !== undefined),
+      impossible
+        .limitsOn('tokens')
+        .every(({ readsUsage }) => readsUsage && usage?.tokens !== undefined),
+  );
+}
+
+/** For limits on bytes. */
+function unchargedBytes(): UnchargedRequests {
+  return new UnchargedRequests(
+    '`limits.bytes` would never be charged: give calls `bytes`',
+    ({ bytes, costs }) => bytes > 0 || costs !== undefined,
   );
 }

@@ -230,3 +230,19 @@ describe('a limit on tokens that no call is charged', () => {
     expect(await warningsOf(text)).toEqual([]);
   });
 });
+
+it('a limit on bytes that no call is charged is warned of', async () => {
+  const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  const limits = { bytes: { limit: 1_000, windowMs: 1_000 } };
+  const warningsAfter = async (bytes: number) => {
+    const limiter = createLimiter({ clock: new ManualClock(), limits });
+    await limiter.run(async () => 'text', { bytes });
+    for (let n = 1; n <= 10; n += 1) await limiter.run(async () => 'text');
+    return warn.mock.calls.map(([warning]) => warning);
+  };
+  expect(await warningsAfter(1)).toEqual([]);
+  expect(await warningsAfter(0)).toEqual([
+    'headgate: `limits.bytes` would never be charged: give calls `bytes`',
+  ]);
+  warn.mockRestore();
+});
