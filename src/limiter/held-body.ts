@@ -52,7 +52,7 @@ export function heldParts<P>(
 /** The source of the held stream: reads `stream`, and calls the holder when it ends. */
 function readingOf(stream: ReadableStream, holder: BodyHolder, clock: Clock) {
   const reader = stream.getReader();
-  const aborted = rejectionOf(holder.attemptSignal);
+  const orAborted = abortable(holder.attemptSignal);
   let unread: Timer | undefined;
   const cancel = (reason?: unknown) => {
     unread?.cancel();
@@ -63,8 +63,7 @@ function readingOf(stream: ReadableStream, holder: BodyHolder, clock: Clock) {
   const pull = async (controller: Controller) => {
     unread?.cancel();
     try {
-      const read = reader.read();
-      const { done, value } = await (aborted === undefined ? read : Promise.race([read, aborted]));
+      const { done, value } = await orAborted(reader.read());
       if (done) {
         holder.ended();
         close(controller);
@@ -84,19 +83,22 @@ function readingOf(stream: ReadableStream, holder: BodyHolder, clock: Clock) {
 }
 
 /**
- * Rejects when the signal aborts. Node's `fetch` aborts a body that still arrives; a read of one
- * that has arrived would never end, since the body is locked.
+ * Lets a read fail when the signal aborts. Node's `fetch` aborts a body that still arrives; a read
+ * of one that has arrived would never end, since the body is locked.
+ *
+ * One listener rejects the present read: a `Promise.race` of each read with one promise of the
+ * abort would keep all parts alive until the end of the body.
  */
-function rejectionOf(signal: AbortSignal | undefined): Promise<never> | undefined {
-  if (signal === undefined) return undefined;
-  const rejection = new Promise<never>((_, reject) => {
-    const abort = () => reject(signal.reason);
-    if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort, { once: true });
-  });
-  // The reads that wait get the error.
-  rejection.catch(() => undefined);
-  return rejection;
+function abortable(signal: AbortSignal | undefined): <R>(read: Promise<R>) => Promise<R> {
+  if (signal === undefined) return (read) => read;
+  let reject: (reason: unknown) => void = () => {};
+  signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  return (read) =>
+    new Promise((resolve, rejectRead) => {
+      reject = rejectRead;
+      if (signal.aborted) reject(signal.reason);
+      read.then(resolve, rejectRead);
+    });
 }
 
 /** Bodies of `fetch` are byte streams; test doubles may not be. */
