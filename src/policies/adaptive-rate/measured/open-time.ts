@@ -79,6 +79,8 @@ export class OpenTime implements CountedOpen {
   outgrown(perMs: number, bounds: RateBounds | undefined, now: number): OutgrownRate | undefined {
     const sinceMs = now - this.startedAt;
     if (this.idleMs > 0 || sinceMs < this.cycleMs) return undefined;
-    return outgrownRate(perMs, bounds, this.accepted, sinceMs + this.gapMs);
+    // Answers may come in the instant of their requests, as in tests: no time shows no rate.
+    const spanMs = Math.max(1, sinceMs + this.gapMs);
+    return outgrownRate(perMs, bounds, this.accepted, spanMs);
   }
 }
