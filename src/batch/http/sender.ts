@@ -57,8 +57,9 @@ export function createHttpSender(options: HttpOptions): HttpSender {
     bodyTimeout: 0,
     maxResponseSize: MAX_LINE_BYTES,
   });
+  const headers = lowerCased(options.headers);
   return {
-    send: (request, { signal }) => sendOnce(request, signal, options, dispatcher),
+    send: (request, { signal }) => sendOnce(request, signal, { ...options, headers }, dispatcher),
     close: () => dispatcher.destroy(),
   };
 }
@@ -129,6 +130,13 @@ function checkResult(url: string, response: BatchResponse): BatchResponse {
   // Answers of other APIs have results in other fields.
   if (isEmpty && endpointOf(url) !== undefined) throw new StatusError(response);
   return response;
+}
+
+/** Names differ in case alone: `Authorization` must replace `authorization`, not be sent beside it. */
+function lowerCased(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
 }
 
 function keyHeaders(url: string, apiKey: string | undefined): Record<string, string> {
