@@ -77,6 +77,15 @@ it('a key that cannot be sent is refused, and not shown', async () => {
   );
 });
 
+it.each([
+  ['chat', 'OPENAI_BASE_URL'],
+  ['anthropic', 'ANTHROPIC_BASE_URL'],
+] as const)('a wrong url for %s from the environment is named by %s', (api, variable) => {
+  const target = (url: string) => targetOf(new OptionValues({}), api, { [variable]: url });
+  expect(() => target('here')).toThrow(`${variable} must be an http or https URL, got "here"`);
+  expect(() => target('http://u:p@h')).toThrow(`${variable} must be without user and password`);
+});
+
 it('a time that is too long for a timer is refused in code, too', async () => {
   const options = { baseUrl: 'http://h', apiKey: undefined, timeoutMs: 2 ** 31 };
   const bound = /must be a number > 0 and at most 2147483647, got 2147483648/;

@@ -37,7 +37,9 @@ const PROVIDERS = {
 /** @throws BatchError for a wrong url or header, or a missing key of a provider */
 export function targetOf(values: OptionValues, api: ApiName, env: NodeJS.ProcessEnv): Target {
   const provider = PROVIDERS[api === 'anthropic' ? 'anthropic' : 'openai'];
-  const given = values.text('base-url') ?? (env[provider.urlVariable]?.trim() || undefined);
+  const option = values.text('base-url');
+  const given = option ?? (env[provider.urlVariable]?.trim() || undefined);
+  const source = option === undefined ? provider.urlVariable : '--base-url';
   const apiKey = env[provider.keyVariable]?.trim() || undefined;
   if (apiKey !== undefined) checkHeaderValue(provider.keyVariable, apiKey);
   const headers = Object.fromEntries(values.texts('header').map(readHeader));
@@ -51,7 +53,7 @@ export function targetOf(values: OptionValues, api: ApiName, env: NodeJS.Process
   }
   const proxy = values.text('proxy');
   return {
-    baseUrl: given === undefined ? provider.url : readBaseUrl(given),
+    baseUrl: given === undefined ? provider.url : readBaseUrl(source, given),
     apiKey,
     headers,
     proxy: proxy === undefined ? undefined : proxyUrl('--proxy', proxy, /^https?:/i),
@@ -68,14 +70,17 @@ function isHttp(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
-/** The URL with the path of the API, by default `/v1`. A query is sent with each request. */
-function readBaseUrl(text: string): string {
+/**
+ * The URL with the path of the API, by default `/v1`. A query is sent with each request.
+ * @param source the option or variable, for errors
+ */
+function readBaseUrl(source: string, text: string): string {
   if (!isHttp(text)) {
-    throw new BatchError(`--base-url must be an http or https URL, got ${shownUrl(text)}`);
+    throw new BatchError(`${source} must be an http or https URL, got ${shownUrl(text)}`);
   }
   const url = new URL(text);
   if (url.username + url.password !== '') {
-    throw new BatchError('--base-url must be without user and password; set a key or a --header');
+    throw new BatchError(`${source} must be without user and password; set a key or a --header`);
   }
   const base = `${url.origin}${url.pathname}`.replace(/\/+$/, '');
   return (url.pathname === '/' ? `${base}/v1` : base) + url.search;
