@@ -5,7 +5,11 @@ import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { targetOf } from '../../src/batch/command/destination.ts';
 import { createProgram } from '../../src/batch/command/program.ts';
-import { readLimits, readModelLimits } from '../../src/batch/command/run-options.ts';
+import {
+  readLimits,
+  readModelLimits,
+  readRunOptions,
+} from '../../src/batch/command/run-options.ts';
 import { OptionValues } from '../../src/batch/command/values.ts';
 import { createHttpSender, runBatch } from '../../src/batch/index.ts';
 import { readPriceFile } from '../../src/batch/money.ts';
@@ -57,6 +61,8 @@ describe('a wrong option of headgate run is named', () => {
     [['--config', limits], 'did you mean `requestsPerMinute`'],
     [['--config', 'none'], '--config none: there is no such file'],
     [['--max-cost', '3'], 'a bound of the cost needs prices'],
+    [['--price-in', '3'], '--price-out is missing beside the other prices'],
+    [['--price-out', '3'], '--price-in is missing beside the other prices'],
     [['--base-url', 'here'], '--base-url must be an http or https URL'],
     [['--redis', 'http://h'], '--redis must be a redis or rediss URL'],
     [['--redis', 'redis://h/a'], '--redis must end with the number of a database, got "/a"'],
@@ -179,4 +185,10 @@ it('files of options may begin with a byte order mark, as those of Windows do', 
   expect(readModelLimits(new OptionValues({ limits: file }))).toEqual({ m: { concurrency: 3 } });
   writeFileSync(file, `${mark}{"m": {"in": 1, "out": 2}}`);
   expect(readPriceFile(file)).toEqual({ m: { in: 1, out: 2 } });
+});
+
+it('embeddings have no output, and need no price for it', () => {
+  const given = { out: 'o', model: 'm', api: 'embeddings', priceIn: '0.02' };
+  const { batch } = readRunOptions(['in.jsonl'], new OptionValues(given), {});
+  expect(batch.prices).toEqual({ '*': { in: 0.02, cached: undefined, out: 0 } });
 });

@@ -180,7 +180,11 @@ export const RUN_OPTIONS: readonly OptionGroup[] = [
         default: '--price-in',
         help: 'price of a million input tokens from a cache',
       },
-      { name: 'price-out', value: 'AMOUNT', help: 'price of a million output tokens' },
+      {
+        name: 'price-out',
+        value: 'AMOUNT',
+        help: 'price of a million output tokens; may be left out with --api embeddings',
+      },
       {
         name: 'prices',
         value: 'FILE',

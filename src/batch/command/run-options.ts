@@ -66,7 +66,7 @@ export function readRunOptions(
   }
   const workers = readWorkers(values);
   const api = values.choice('api', API_NAMES) ?? 'chat';
-  const prices = readPrices(values);
+  const prices = readPrices(values, api);
   const batch = {
     ...(workers === undefined ? readLimits(values, env) : forWorkers(workers.limits)),
     input: inputs,
@@ -137,7 +137,7 @@ function readExisting(values: OptionValues): ExistingOutput {
   return values.flag('overwrite') ? 'overwrite' : 'resume';
 }
 
-function readPrices(values: OptionValues): Prices | undefined {
+function readPrices(values: OptionValues, api: ApiName): Prices | undefined {
   const file = values.text('prices');
   const [input, output] = [values.amount('price-in'), values.amount('price-out')];
   const cached = values.amount('price-cached');
@@ -149,6 +149,10 @@ function readPrices(values: OptionValues): Prices | undefined {
   }
   if (input === undefined && output === undefined && cached === undefined) return undefined;
   if (input === undefined) throw new BatchError('--price-in is missing beside the other prices');
+  // Embeddings have no output. For other APIs --max-cost would let output pass as free.
+  if (output === undefined && api !== 'embeddings') {
+    throw new BatchError('--price-out is missing beside the other prices');
+  }
   return { '*': { in: input, cached, out: output ?? 0 } };
 }
 
