@@ -10,12 +10,21 @@ export class BatchError extends Error {
     super(message, cause === undefined ? undefined : { cause });
     this.exitCode = exitCode;
   }
+
+  /** The name of the class, written out: minifiers shorten those of classes. */
+  override get name(): string {
+    return 'BatchError';
+  }
 }
 
 /** The run was stopped before any request was sent. */
 export class InterruptedError extends BatchError {
   constructor() {
     super('stopped before anything was sent', { exitCode: 130 });
+  }
+
+  override get name(): string {
+    return 'InterruptedError';
   }
 }
 
@@ -24,6 +33,10 @@ export class InputError extends BatchError {
   /** @param place such as `prompts.jsonl:12` */
   constructor(place: string, problem: string, cause?: unknown) {
     super(`${place}: ${problem}`, { cause });
+  }
+
+  override get name(): string {
+    return 'InputError';
   }
 }
 

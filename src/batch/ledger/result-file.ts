@@ -19,6 +19,10 @@ export class OutputChangedError extends BatchError {
       { exitCode: 1 },
     );
   }
+
+  override get name(): string {
+    return 'OutputChangedError';
+  }
 }
 
 /**
