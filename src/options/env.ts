@@ -103,6 +103,7 @@ export function limiterOptionsFromEnv(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): LimiterConfig {
   checkPrefix(prefix);
+  checkEnv(env);
   const start = `${prefix}_`;
   const nameOf = (path: string) => start + variableOf(path);
   const values = new Map<string, Value>();
@@ -121,6 +122,11 @@ function checkPrefix(prefix: unknown): void {
   if (typeof prefix === 'string' && PREFIX.test(prefix)) return;
   const bound = 'letters, digits and `_`, with a letter at the start and no `_` at the end';
   wrongType('prefix', bound, prefix);
+}
+
+function checkEnv(env: unknown): void {
+  if (typeof env === 'object' && env !== null && !Array.isArray(env)) return;
+  wrongType('env', 'an object of variables', env);
 }
 
 function refuse(variable: string, start: string): never {

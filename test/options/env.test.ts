@@ -16,6 +16,10 @@ import {
 const read = (env: Readonly<Record<string, string | undefined>>) =>
   limiterOptionsFromEnv('HEADGATE', env);
 
+it.each([null, 5, 'HEADGATE_CONCURRENCY=4', []])('%j is no environment', (env) => {
+  expect(() => read(env as never)).toThrow('`env` must be an object of variables, got ');
+});
+
 describe.each(NAMED_ROWS)('the variable of $path', ({ path, option: { kind } }) => {
   const variable = `HEADGATE_${variableOf(path)}`;
 
