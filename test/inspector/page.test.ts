@@ -3,7 +3,7 @@ import { get } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Browser, Page } from 'puppeteer-core';
+import type { Browser, HTTPRequest, Page } from 'puppeteer-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openBrowser } from '../../tools/pictures/inspector/browser.ts';
 import { openTab, printTabs, shows } from './tabs.ts';
@@ -232,6 +232,24 @@ describe('the page', () => {
     );
     await shows(page, '.empty', 'None of its requests is kept any more');
     for (const limiter of [quiet, ...noisy]) limiter.close();
+  });
+
+  it('says of no request that it is gone before the requests are read', async () => {
+    const limiter = library.createLimiter({ name: 'slow to read' });
+    await limiter.run(async () => 1);
+    const held: HTTPRequest[] = [];
+    let isHeld = true;
+    page.on('request', (request) => {
+      if (isHeld && request.url().includes('/requests?')) held.push(request);
+      else void request.continue();
+    });
+    await page.setRequestInterception(true);
+    await open();
+    await shows(page, '.empty', 'Its requests are not read yet.');
+    isHeld = false;
+    for (const request of held) void request.continue();
+    await page.waitForSelector('.request-line');
+    limiter.close();
   });
 
   it('keeps the last state when the inspector ends, and says so', async () => {

@@ -45,7 +45,8 @@ export function Requests(props: Props) {
   const focus = useKeyboardFocus();
   // The list must not move while the user reads it, or lose the row that has the focus.
   const isFrozen = opened !== undefined || focus.isInside;
-  const listed = useRecords({ gate, sort, outcome, isFrozen, isLive });
+  const read = useRecords({ gate, sort, outcome, isFrozen, isLive });
+  const listed = read ?? NO_RECORDS;
   const kept = useRef<FoundRequest | undefined>(undefined);
   if (opened !== undefined) kept.current = opened.found;
   else if (!focus.isInside || kept.current?.gate !== gate) kept.current = undefined;
@@ -80,7 +81,7 @@ export function Requests(props: Props) {
       </div>
       {records.length > 0 && <Key records={records} />}
       {records.length === 0 ? (
-        <p class="empty">{emptyText(outcome, hasEnded)}</p>
+        <p class="empty">{emptyText(outcome, hasEnded, read !== undefined)}</p>
       ) : (
         <ul
           class="requests"
@@ -110,8 +111,9 @@ export function Requests(props: Props) {
   );
 }
 
-function emptyText(outcome: string, hasEnded: boolean): string {
+function emptyText(outcome: string, hasEnded: boolean, isRead: boolean): string {
   if (!hasEnded) return 'No request has ended yet. Each that ends shows here where its time went.';
+  if (!isRead) return 'Its requests are not read yet.';
   if (outcome !== 'all') return 'No request that ended lately is of this kind.';
   return 'None of its requests is kept any more: they ended long ago, or many others ended since.';
 }
@@ -130,8 +132,9 @@ interface Asked {
   readonly isLive: boolean;
 }
 
-/** The records of a list, read each second. */
-function useRecords({ gate, sort, outcome, isFrozen, isLive }: Asked): readonly RequestRecord[] {
+/** The records of a list, read each second; undefined until the first have come. */
+function useRecords(options: Asked): readonly RequestRecord[] | undefined {
+  const { gate, sort, outcome, isFrozen, isLive } = options;
   const asked = `gate=${gate}&sort=${sort}&outcome=${outcome}&most=${MOST_SHOWN}`;
   const [read, setRead] = useState<Read>({ asked: '', records: [] });
   const isEnough = !isLive || (isFrozen && read.asked === asked);
@@ -152,7 +155,7 @@ function useRecords({ gate, sort, outcome, isFrozen, isLive }: Asked): readonly 
     };
   }, [asked, isEnough]);
   // Do not show the records of the limiter or stream selected before.
-  return read.asked.startsWith(`gate=${gate}&`) ? read.records : NO_RECORDS;
+  return read.asked.startsWith(`gate=${gate}&`) ? read.records : undefined;
 }
 
 interface Read {
