@@ -113,11 +113,11 @@ export class BatchRun {
 
   /** Checks all lines, and reads which of them have a result in the output. */
   async #check(ledger: Ledger): Promise<void> {
-    const { output, existing, changed, signal } = this.#settings.batch;
+    const { output, existing, changed, signal, abortSignal } = this.#settings.batch;
     const hadResults = ledger.results > 0;
     const onLine = (request: BatchRequest) => {
       this.#state.checked += 1;
-      if (signal?.aborted) throw new InterruptedError();
+      if (signal?.aborted || abortSignal?.aborted) throw new InterruptedError();
       this.#checkPrice(request);
     };
     this.#state.total = await checkInput(this.#sources, this.#input, ledger, changed, onLine);
@@ -174,7 +174,8 @@ export class BatchRun {
     const { signal, abortSignal, drainMs } = this.#settings.batch;
     const { pacer, attempts, stopSignal } = this.#state;
     this.#state.phase = 'running';
-    void onAbort(signal).then(() => this.stop({ reason: 'interrupted', message: 'stopped' }));
+    const interrupt = () => this.stop({ reason: 'interrupted', message: 'stopped' });
+    void Promise.race([onAbort(signal), onAbort(abortSignal)]).then(interrupt);
     let end = () => {};
     const completed = new Promise<void>((resolve, reject) => {
       const sending = pacer.send(source, attempts.attempt).subscribe({
