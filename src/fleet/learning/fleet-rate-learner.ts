@@ -27,7 +27,7 @@ export class FleetRateLearner extends RateLearner {
   outlook(now: number): Outlook {
     const { log, trust, rates, estimate, closed } = this;
     log.advance(now);
-    rates.set(this.learnedPerMs, now);
+    rates.wait(this.learnedPerMs, 0, now);
     const lone = log.unknown > 0 ? 0 : 1;
     const verified = trust.mayGo ? trust.size : lone;
     const heldMs = Math.max(rates.heldMs(now), closed.until - now, 0);

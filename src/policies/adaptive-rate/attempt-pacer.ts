@@ -139,7 +139,7 @@ export abstract class AttemptPacer extends LearnerParts {
    */
   observed(estimate: number, at: number, isPaced: boolean, hasWaited: boolean): SentAttempt {
     this.log.advance(at);
-    this.rates.set(this.learnedPerMs, at);
+    this.rates.wait(this.learnedPerMs, estimate, at);
     this.demand.isPaced = isPaced;
     this.demand.hasWaited = hasWaited;
     this.demand.waitsUntil = Number.POSITIVE_INFINITY;

@@ -40,21 +40,16 @@ export class UnitRates {
   }
 
   /**
-   * Milliseconds until the next attempt may be sent.
+   * Computes the rates anew.
    * @param learnedPerMs the rate learned from rejections; Infinity if there is none
-   * @param estimate the estimated tokens of the attempt
+   * @param estimate the estimated tokens of the next attempt
+   * @returns milliseconds until it may be sent
    */
   wait(learnedPerMs: number, estimate: number, now: number): number {
     const requestsMs = this.requests.wait(learnedPerMs, now);
     const cost = this.#ratio.expected(estimate);
     const tokensMs = this.tokens?.wait(Number.POSITIVE_INFINITY, now, cost) ?? 0;
     return Math.max(requestsMs, tokensMs);
-  }
-
-  /** Computes the rates anew. */
-  set(learnedPerMs: number, now: number): void {
-    this.requests.wait(learnedPerMs, now);
-    this.tokens?.wait(Number.POSITIVE_INFINITY, now);
   }
 
   /** Whether the next attempt has to wait for the pace. */
