@@ -141,7 +141,7 @@ export class RejectionDamping {
         this.follow(this.endStage());
       return this._share > 0;
     }
-    if (!this.test.isMore(share)) return true;
+    if (!this.test.isMore) return true;
     this.test = this.newTest();
     this.measure.start();
     const { beforeTrial } = this;

@@ -9,8 +9,6 @@ const TIMES = 1.6;
  * needs no quick reaction.
  */
 const SURE_FEWER = 8;
-/** As many rejections in a row are by chance only if that is at least this probable. */
-const RARE = 1e-4;
 
 /**
  * Tests whether attempts are rejected independently of each other with a known probability: the
@@ -23,8 +21,6 @@ export class ShareTest {
   /** Attempts, and rejected attempts, since they began to look like fewer. */
   private total = 0;
   private rejected = 0;
-  private run = 0;
-  private longest = 0;
 
   /** @param sure the power of e by which a greater share must explain the attempts better */
   constructor(sure: number) {
@@ -38,13 +34,11 @@ export class ShareTest {
     this.total = this.less === 0 ? 0 : this.total + 1;
     if (this.less === 0) this.rejected = 0;
     else if (isRejected) this.rejected += 1;
-    this.run = isRejected ? this.run + 1 : 0;
-    this.longest = Math.max(this.longest, this.run);
   }
 
-  /** Whether clearly more than this share was rejected. */
-  isMore(share: number): boolean {
-    return this.more > this.sure || share ** this.longest < RARE;
+  /** Whether clearly more than the share was rejected. */
+  get isMore(): boolean {
+    return this.more > this.sure;
   }
 
   /** The share that was rejected lately, if it is clearly smaller. */
