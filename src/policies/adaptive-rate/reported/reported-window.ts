@@ -66,8 +66,7 @@ export class ReportedWindow {
   /** The total amount sent when it began. */
   #before = 0;
   #startedAt = Number.NEGATIVE_INFINITY;
-  /** When the first and the last answer reported it. */
-  #knownAt = Number.POSITIVE_INFINITY;
+  /** When the last answer reported it. */
   #toldAt = Number.NEGATIVE_INFINITY;
   /** The bounds of the end. */
   #earliestEnd = Number.POSITIVE_INFINITY;
@@ -106,7 +105,7 @@ export class ReportedWindow {
   report(report: WindowReport, now: number): void {
     const { limit, remaining, at, roundedMs, order, total, totalNow } = report;
     this.#begin(totalNow, now);
-    if (report.isRejected && at >= Math.max(this.#lostAt, this.#knownAt)) this.#isRejected = true;
+    if (report.isRejected && at >= this.#lostAt) this.#isRejected = true;
     const { earliestEnd: earliest, latestEnd: latest } = report;
     // A report of the last window applies to this one only if the last one is not over.
     if (at < this.#startedAt && (this.#isTold || earliest <= now + roundedMs)) return;
@@ -129,7 +128,6 @@ export class ReportedWindow {
     }
     this.#limit = limit;
     this.#lengthMs = Math.max(this.#lengthMs, report.resetMs);
-    this.#knownAt = Math.min(this.#knownAt, now);
     this.#toldAt = now;
     this.#isTold = true;
     // Concurrent attempts are counted in any order: only usage beyond all of them is certainly
