@@ -1,7 +1,7 @@
 import type { Reaction, SentAttempt } from './sent-attempt.ts';
 
-/** From this number of consecutive rejected probes on, a closure may be an outage. */
-const OUTAGE_PROBES = 3;
+/** How many consecutive rejected probes make an outage. */
+export const OUTAGE_PROBES = 3;
 
 /** If fewer attempts than this, on average, follow a time without demand, all of them count. */
 const LEAST_BURST = 3;

@@ -1,8 +1,7 @@
+import { OUTAGE_PROBES } from '../attempts/closure.ts';
 import { NamedWait } from './named-wait.ts';
 import { ProbeDelay } from './probe-delay.ts';
 
-/** How many consecutive rejected probes make an outage. */
-const OUTAGE_PROBES = 3;
 /** A reported end may be rounded down: probes are at least this far apart. */
 const LEAST_END_MS = 100;
 /** Until this many probes were planned, a named wait alone decides when the next one is sent. */
