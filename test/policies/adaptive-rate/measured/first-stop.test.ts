@@ -22,3 +22,15 @@ it('two closures that look like outages are left out; later ones show the limit'
   });
   expect(skipped).toEqual([true, true, false]);
 });
+
+it('a first wait of minutes is left out; a second one shows a window', () => {
+  const first = new FirstStop(0);
+  const skipped = [10_000, 300_000].map((at) => {
+    const sent = { at, order: at, others: 0, pacePerMs: 1, isPaced: true };
+    const attempt = new SentAttempt({ ...sent, isSaved: false, idleMs: 0 });
+    const closure = new Closure(attempt);
+    closure.add(attempt, { accepted: 500, idleMs: 0, idles: 0 });
+    return first.isSkipped(closure, at + 180_000, at + 180_000);
+  });
+  expect(skipped).toEqual([true, false]);
+});
