@@ -51,6 +51,8 @@ export class RateLearner extends AttemptPacer {
     this.hasRejected = true;
     this.log.reject(sending, now);
     this.rates.reject(sending, false);
+    sending.isForeign = this.signs.isForeign(verdict);
+    sending.isOfOtherKind = sending.isForeign && this.signs.isKnown;
     // A trial is sent too fast on purpose, but a wait that its rejection names holds.
     if (!sending.isTrial || verdict.retryAfterMs !== undefined) this.explain(sending, verdict, now);
     this.log.advance(now);
@@ -64,8 +66,6 @@ export class RateLearner extends AttemptPacer {
     const { limits = [], retryAfterMs } = verdict;
     const isDated =
       retryAfterMs !== undefined || limits.some(({ resetMs }) => resetMs !== undefined);
-    sending.isForeign = this.signs.isForeign(verdict);
-    sending.isOfOtherKind = sending.isForeign && this.signs.isKnown;
     const { remaining = 1, resetMs } = shortestOf(limits, 'requests') ?? {};
     sending.usedUpPerMs = remaining < 1 ? this.rates.requests.wholePerMs(now) : 0;
     sending.isExplained = this.rates.report(limits, sending, false, now) && isDated;

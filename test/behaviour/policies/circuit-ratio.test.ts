@@ -95,8 +95,12 @@ describe('a circuit breaker by ratio', () => {
     });
     const rules = fc.record({
       consecutiveFailures: fc.integer({ min: 1, max: 4 }),
-      failureRatio: fc.option(fc.constantFrom(0.3, 0.6), { nil: undefined }),
-      leastRequests: fc.integer({ min: 1, max: 3 }),
+      ratio: fc.option(
+        fc.record({
+          failureRatio: fc.constantFrom(0.3, 0.6),
+          leastRequests: fc.integer({ min: 1, max: 3 }),
+        }),
+      ),
       openMs: fc.constantFrom(0, 20, 100),
     });
     const law = fc.property(
@@ -104,7 +108,8 @@ describe('a circuit breaker by ratio', () => {
       results,
       results,
       fc.nat(60),
-      (options, before, after, later) => {
+      ({ ratio, ...others }, before, after, later) => {
+        const options = { ...others, ...ratio };
         const one = new CircuitBreaker(options);
         let now = 0;
         const feed = (breaker: CircuitBreaker, result: CircuitResult, at: number) => {

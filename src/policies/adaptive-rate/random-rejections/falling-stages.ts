@@ -2,7 +2,7 @@ import {
   acceptedPerMs,
   type ChanceShare,
   isBelow,
-  isPaced,
+  isBrief,
   isSame,
   joined,
   type RejectionStage,
@@ -84,7 +84,7 @@ export class FallingStages {
   private farBelow(stage: RejectionStage, mostShare: number): ChanceShare | undefined {
     const { last, bestPerMs } = this;
     const isFar = this.far * acceptedPerMs(stage) < bestPerMs;
-    if (last === undefined || !isFar || !isPaced(stage)) return undefined;
+    if (last === undefined || !isFar || !isBrief(stage)) return undefined;
     const share = shareOf(joined([stage, last]));
     // Where no trial can be made, there is no share between these two.
     if (share <= this.untriedShare || share >= mostShare) return undefined;
@@ -114,7 +114,7 @@ export class FallingStages {
     this.laterRejected += stage.rejected;
     if (isBelow(1, stage, last)) this.falls += 1;
     const isLow = isBelow(LOWER * (1 - shareOf(first)), stage, first);
-    if (this.falls < this.needed || !isLow || !isPaced(stage)) return undefined;
+    if (this.falls < this.needed || !isLow || !isBrief(stage)) return undefined;
     const share = this.laterRejected / this.later;
     return { stage, share, ratePerMs: acceptedPerMs(first) };
   }

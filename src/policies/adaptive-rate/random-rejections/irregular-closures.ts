@@ -1,13 +1,16 @@
-import { acceptedPerMs, isPaced, joined, type RejectionStage, shareOf } from './rejection-stage.ts';
+import {
+  acceptedPerMs,
+  isPaced,
+  isSingle,
+  joined,
+  type RejectionStage,
+  shareOf,
+} from './rejection-stage.ts';
 
 /** So many closures are compared with each other, at least and at most. */
 const LEAST = 3;
 const MOST = 6;
-/**
- * Rejections by chance are single: a closure has no more on average. Above the greatest share, there
- * is another cause.
- */
-const SINGLE = 1.5;
+/** Above this share of rejections, there is another cause. */
 const MOST_SHARE = 0.1;
 /** Their durations differ by less: the waits that a limit names depend on when it was used up. */
 const ALIKE = 1.1;
@@ -62,7 +65,13 @@ export class IrregularClosures {
     const closedMs = this.settledAt - this.rejectedAt;
     this.shortestMs = Math.min(this.shortestMs, closedMs);
     this.longestMs = Math.max(this.longestMs, closedMs);
-    cycles.push({ perMs, ms: Math.max(1, this.settledAt - this.startedAt), total, rejected });
+    cycles.push({
+      perMs,
+      ms: Math.max(1, this.settledAt - this.startedAt),
+      total,
+      rejected,
+      stops: 1,
+    });
     this.total = 0;
     this.rejected = 0;
     if (cycles.length < LEAST) return undefined;
@@ -74,8 +83,7 @@ export class IrregularClosures {
 
 function isIrregular(cycles: readonly RejectionStage[]): boolean {
   const all = joined(cycles);
-  if (isPaced(all) || shareOf(all) > MOST_SHARE || all.rejected > SINGLE * cycles.length)
-    return false;
+  if (isPaced(all) || shareOf(all) > MOST_SHARE || !isSingle(all)) return false;
   const mean = (all.total - all.rejected) / cycles.length;
   return cycles.some(
     (cycle) =>

@@ -2,7 +2,7 @@ import { FallingStages } from './falling-stages.ts';
 import { type ChanceShare, isNoMore, type RejectionStage } from './rejection-stage.ts';
 import { ShareMeasure } from './share-measure.ts';
 import { ShareTest } from './share-test.ts';
-import { ShareTrial } from './share-trial.ts';
+import { ShareTrial, type TrialAttempt } from './share-trial.ts';
 import { type ComparedAttempt, SlowComparison } from './slow-comparison.ts';
 
 /** The least number of rejections in a stage; stages are compared with each other. */
@@ -27,6 +27,8 @@ export interface Caution {
   readonly stops: number;
   /** A greater share is never by chance. */
   readonly mostShare: number;
+  /** The same, where rejections have told details that only a limit has. */
+  readonly toldShare: number;
   /** A greater share must pass a trial, and is never by chance where none can be made. */
   readonly untriedShare: number;
   /** A greater share must explain the last attempts better by this power of e. */
@@ -62,7 +64,7 @@ export class RejectionDamping {
   readonly trial = new ShareTrial();
   /** Whether attempts can be sent for a trial, and slower for a comparison. */
   canTry = true;
-  /** Whether rejections have told details. */
+  /** Whether rejections have told details that only a limit has. */
   isTold = false;
   /** The last stage and the share before a trial. */
   private untried: ChanceShare | undefined = undefined;
@@ -168,17 +170,18 @@ export class RejectionDamping {
   }
 
   private endStage(): RejectionStage {
-    const { perMs, total, rejected } = this;
+    const { perMs, total, rejected, stops } = this;
     const ms = Math.max(1, this.settledAt - this.startedAt);
     this.stops = 0;
     this.total = 0;
     this.rejected = 0;
-    return { perMs, ms, total, rejected };
+    return { perMs, ms, total, rejected, stops };
   }
 
   private follow(stage: RejectionStage): void {
-    const { mostShare, untriedShare } = this.caution;
-    const most = this.canTry && !this.isTold ? mostShare : untriedShare;
+    const { mostShare, toldShare, untriedShare } = this.caution;
+    const triedShare = this.isTold ? toldShare : mostShare;
+    const most = this.canTry ? triedShare : untriedShare;
     const found = this.stages.follow(stage, this._share, most);
     if (found === undefined) return;
     if (found.share <= Math.max(untriedShare, this.proven)) {
@@ -191,8 +194,8 @@ export class RejectionDamping {
   }
 
   /** @returns whether a trial has shown that rejections are by chance */
-  tried(isRejected: boolean): boolean {
-    const isPassed = this.trial.settled(isRejected);
+  tried(attempt: TrialAttempt): boolean {
+    const isPassed = this.trial.settled(attempt);
     if (isPassed === undefined || this.untried === undefined) return false;
     if (isPassed) this.prove(this.untried);
     else this.failTrial();

@@ -5,6 +5,8 @@ const SAME = 2.5;
  * that come by chance are single.
  */
 const PACED = 0.75;
+/** Rejections are single if a closure has no more than this number on average. */
+const SINGLE = 1.5;
 /** An earlier rate was tried if more was sent by this factor. */
 const MORE = 1.1;
 
@@ -16,6 +18,8 @@ export interface RejectionStage {
   /** Accepted and rejected attempts. */
   readonly total: number;
   readonly rejected: number;
+  /** How often attempts were rejected after accepted ones. */
+  readonly stops: number;
 }
 
 /** Rejections that seem to be by chance. */
@@ -29,12 +33,13 @@ export interface ChanceShare {
 
 /** The stage that consists of these ones. */
 export function joined(stages: readonly RejectionStage[]): RejectionStage {
-  const sum = { perMs: 0, ms: 0, total: 0, rejected: 0 };
-  for (const { perMs, ms, total, rejected } of stages) {
+  const sum = { perMs: 0, ms: 0, total: 0, rejected: 0, stops: 0 };
+  for (const { perMs, ms, total, rejected, stops } of stages) {
     sum.perMs += perMs / stages.length;
     sum.ms += ms;
     sum.total += total;
     sum.rejected += rejected;
+    sum.stops += stops;
   }
   return sum;
 }
@@ -54,6 +59,16 @@ function sentPerMs({ total, ms }: RejectionStage): number {
 /** Whether about as much was sent as the pace allowed. */
 export function isPaced(stage: RejectionStage): boolean {
   return sentPerMs(stage) > PACED * stage.perMs;
+}
+
+/** Whether rejections are single on average, as those by chance are. */
+export function isSingle({ rejected, stops }: RejectionStage): boolean {
+  return rejected <= SINGLE * stops;
+}
+
+/** Whether the provider was not closed for long, but for waits that single rejections named. */
+export function isBrief(stage: RejectionStage): boolean {
+  return isPaced(stage) || isSingle(stage);
 }
 
 /** Whether pace and accepted rate are both below this part of those of the first stage. */

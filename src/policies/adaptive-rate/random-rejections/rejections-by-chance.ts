@@ -8,9 +8,23 @@ import type { ShareTrial } from './share-trial.ts';
  * number does not depend on the own rate either: then a small share may be ignored at most, and a
  * short increase of it ends that. A trial shows whether a greater share is by chance.
  */
-const LIKE_THE_LIMIT = { stops: 6, mostShare: 0.75, untriedShare: 0.05, sure: 2, needsTrial: true };
+const LIKE_THE_LIMIT = {
+  stops: 6,
+  mostShare: 0.75,
+  toldShare: 0.15,
+  untriedShare: 0.05,
+  sure: 2,
+  needsTrial: true,
+};
 /** Rejections with another cause, such as an overload. A greater share is an outage. */
-const OF_OTHER_KIND = { stops: 3, mostShare: 0.75, untriedShare: 0.75, sure: 5, needsTrial: false };
+const OF_OTHER_KIND = {
+  stops: 3,
+  mostShare: 0.75,
+  toldShare: 0.75,
+  untriedShare: 0.75,
+  sure: 5,
+  needsTrial: false,
+};
 
 /**
  * Rejections that do not depend on the rate: those that look like rejections by the limit, and those
@@ -44,14 +58,13 @@ export class RejectionsByChance {
    * @returns the rate that was sent before, per ms, if rejections have proved to be by chance
    */
   settled(sent: SentAttempt, measuredPerMs: number): number | undefined {
-    const { outcome, isOfOtherKind, isBare } = sent;
-    if (outcome !== 'rejected') {
+    if (sent.outcome !== 'rejected') {
       this.likeLimit.settled(false, sent, measuredPerMs);
       this.otherKind.settled(false, sent, measuredPerMs);
       return undefined;
     }
-    // Where rejections by the limit tell details, those by chance look different.
-    if (!isOfOtherKind && !isBare) this.likeLimit.isTold = true;
+    // The waits that a limit names vary, or it reports what is left.
+    if (!sent.isOfOtherKind && !sent.mayBeByCap) this.likeLimit.isTold = true;
     const kind = this.of(sent);
     const { share } = kind;
     kind.settled(true, sent, measuredPerMs);
@@ -68,11 +81,13 @@ export class RejectionsByChance {
   }
 
   /**
-   * An attempt of a trial has ended. One without a result counts as rejected.
+   * An attempt of a trial has ended. A rejection that looks different shows nothing here.
    * @returns the rate that was accepted before, per ms, if the trial has ended well
    */
-  tried({ outcome }: SentAttempt): number | undefined {
-    return this.likeLimit.tried(outcome !== 'accepted') ? this.likeLimit.ratePerMs : undefined;
+  tried({ outcome, isOfOtherKind, at, namedUntil }: SentAttempt): number | undefined {
+    const isOther = outcome === 'rejected' && isOfOtherKind;
+    const attempt = { outcome: isOther ? 'withdrawn' : outcome, at, namedUntil } as const;
+    return this.likeLimit.tried(attempt) ? this.likeLimit.ratePerMs : undefined;
   }
 
   /** The rate, per ms, that was accepted before the falls by rejections of this kind. */

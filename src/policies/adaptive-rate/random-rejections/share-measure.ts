@@ -1,5 +1,9 @@
-/** A measure ends when so many rejections are expected. */
+/**
+ * A measure ends when so many rejections are expected, or after so many attempts: while it runs, the
+ * rate does not grow.
+ */
 const EXPECTED = 6;
+const MOST_ATTEMPTS = 120;
 
 /**
  * Measures the share of attempts that is rejected whatever the rate. Meanwhile no more is sent than
@@ -34,7 +38,7 @@ export class ShareMeasure {
   settled(isRejected: boolean, share: number): number | undefined {
     this.total += 1;
     if (isRejected) this.rejected += 1;
-    if (this.total * share < EXPECTED) return undefined;
+    if (this.total * share < EXPECTED && this.total < MOST_ATTEMPTS) return undefined;
     this.stop();
     const measured = this.rejected / this.total;
     const error = Math.sqrt((measured * (1 - measured)) / this.total);

@@ -1,3 +1,5 @@
+import type { SentAttempt } from '../attempts/sent-attempt.ts';
+
 /** How many attempts are sent. */
 const ATTEMPTS = 32;
 /**
@@ -13,6 +15,10 @@ const SLOWER = 4;
 const LEAST_FASTER = 4;
 /** More rejections than expected, by this number of standard deviations, are not by chance. */
 const DEVIATIONS = 2;
+/** A trial fails if more attempts than this have no result, or one with another cause. */
+const MOST_FAILED = 16;
+
+export type TrialAttempt = Pick<SentAttempt, 'outcome' | 'at' | 'namedUntil'>;
 
 /**
  * Sends some attempts much faster, to tell rejections by chance from those by a limit that other
@@ -24,8 +30,14 @@ export class ShareTrial {
   private unsent = 0;
   private pending = 0;
   private rejected = 0;
-  /** The trial fails beyond this number of rejected attempts. */
-  private most = 0;
+  /** Attempts without a result, or with one that has another cause. */
+  private failed = 0;
+  private share = 0;
+  /** Attempts that show something: a limit, too, accepts the first one after the wait it named. */
+  private counted = 0;
+  /** The end of the wait that a rejection named, and when the last attempt was sent. */
+  private namedUntil = 0;
+  private lastAt = 0;
   /** Attempts of an earlier trial whose results are still unknown. */
   private stale = 0;
 
@@ -49,9 +61,12 @@ export class ShareTrial {
     this.unsent = ATTEMPTS;
     this.pending = ATTEMPTS;
     this.rejected = 0;
+    this.failed = 0;
+    this.share = share;
+    this.counted = ATTEMPTS;
+    this.namedUntil = Number.NEGATIVE_INFINITY;
+    this.lastAt = Number.NEGATIVE_INFINITY;
     this._isSlowest = this.faster === LEAST_FASTER;
-    const expected = ATTEMPTS * share;
-    this.most = expected + DEVIATIONS * Math.sqrt(expected * (1 - share));
   }
 
   sent(): void {
@@ -59,23 +74,35 @@ export class ShareTrial {
   }
 
   /**
-   * An attempt has ended; they end in the order of sending.
+   * An attempt has ended; they end in the order of sending. Results with another cause show nothing,
+   * unless they are too many.
    * @returns whether the share is by chance: false once too many are rejected, true if not so many
    * are when all results are known
    */
-  settled(isRejected: boolean): boolean | undefined {
+  settled({ outcome, at, namedUntil }: TrialAttempt): boolean | undefined {
     if (this.stale > 0) {
       this.stale -= 1;
       return undefined;
     }
     this.pending -= 1;
-    if (isRejected) this.rejected += 1;
-    if (this.rejected > this.most) {
+    const isAfterWait = this.lastAt < this.namedUntil && at >= this.namedUntil;
+    this.lastAt = at;
+    if (isAfterWait) this.counted -= 1;
+    else if (outcome === 'rejected') this.rejected += 1;
+    else if (outcome === 'withdrawn') this.failed += 1;
+    if (outcome === 'rejected') this.namedUntil = Math.max(this.namedUntil, namedUntil);
+    if (this.rejected > this.most || this.failed > MOST_FAILED) {
       this.stop();
       this.faster = Math.max(LEAST_FASTER, this.faster / SLOWER);
       return false;
     }
     return this.pending === 0 ? true : undefined;
+  }
+
+  /** The trial fails beyond this number of rejected attempts. */
+  private get most(): number {
+    const expected = this.counted * this.share;
+    return expected + DEVIATIONS * Math.sqrt(expected * (1 - this.share));
   }
 
   /** Sends no more attempts, and leaves out the results of those that are sent. */

@@ -3,9 +3,13 @@ import { FallingStages } from '../../../../src/policies/adaptive-rate/random-rej
 
 const UNTRIED_SHARE = 0.05;
 
-/** A stage with six rejections. @param closed how much longer than at its pace it took */
-function stage(perMs: number, total: number, closed = 1) {
-  return { perMs, ms: (closed * total) / perMs, total, rejected: 6 };
+/**
+ * A stage with six rejections.
+ * @param closed how much longer than at its pace it took
+ * @param stops how often attempts were rejected after accepted ones
+ */
+function stage(perMs: number, total: number, closed = 1, stops = 3) {
+  return { perMs, ms: (closed * total) / perMs, total, rejected: 6, stops };
 }
 
 interface Followed {
@@ -13,6 +17,7 @@ interface Followed {
   readonly total?: number;
   readonly perMs?: number;
   readonly closed?: number;
+  readonly stops?: number;
   /** The share that is known. */
   readonly share?: number;
   readonly mostShare?: number;
@@ -20,11 +25,11 @@ interface Followed {
 
 /** Follows three stages whose shares differ too much to be compared. @returns what the last shows */
 function far(given: Followed = {}) {
-  const { total = 150, perMs = 1, closed, share = 0, mostShare = 0.75 } = given;
+  const { total = 150, perMs = 1, closed, stops, share = 0, mostShare = 0.75 } = given;
   const stages = new FallingStages(UNTRIED_SHARE);
   expect(stages.follow(stage(10, 600), 0, mostShare)).toBeUndefined();
   expect(stages.follow(stage(5, 60), 0, mostShare)).toBeUndefined();
-  return stages.follow(stage(perMs, total, closed), share, mostShare);
+  return stages.follow(stage(perMs, total, closed, stops), share, mostShare);
 }
 
 describe('a stage far below the best one', () => {
@@ -35,12 +40,16 @@ describe('a stage far below the best one', () => {
   it.each<[string, Followed]>([
     ['more is accepted than an eighth of the best', { perMs: 1.3 }],
     ['the share needs no trial', { total: 200 }],
-    ['the provider was closed for long', { closed: 1.5 }],
+    ['the provider was closed for long, and rejected several', { closed: 1.5 }],
     ['a share is known', { share: 0.02 }],
     ['the share is too great', { mostShare: 0.04 }],
     ['the share of both is too great', { mostShare: 0.05 }],
   ])('shows nothing where %s', (_, given) => {
     expect(far(given)).toBeUndefined();
+  });
+
+  it('shows it where each rejection made the provider wait', () => {
+    expect(far({ closed: 1.5, stops: 4 })).toMatchObject({ share: 12 / 210 });
   });
 
   it('must be twice as far below after each mistake, until these are forgotten', () => {

@@ -20,6 +20,7 @@ function player(caution: Partial<Caution> = {}) {
   const damping = new RejectionDamping({
     stops: 3,
     mostShare: 0.75,
+    toldShare: 0.75,
     untriedShare: 0.75,
     sure: 5,
     needsTrial: false,
@@ -50,7 +51,10 @@ function attempt(damping: RejectionDamping, rejected: number): boolean {
   let sent = 0;
   for (; damping.trial.isSending; sent += 1) damping.trial.sent();
   let isPassed = false;
-  for (let n = 0; n < sent; n += 1) isPassed = damping.tried(n < rejected) || isPassed;
+  for (let n = 0; n < sent; n += 1) {
+    const outcome = n < rejected ? 'rejected' : 'accepted';
+    isPassed = damping.tried({ outcome, at: 0, namedUntil: Number.NEGATIVE_INFINITY }) || isPassed;
+  }
   return isPassed;
 }
 
@@ -83,11 +87,31 @@ describe('rejections that do not depend on the rate', () => {
     ['fewer are rejected', { perMs: 0.8, attempts: 60 }, { perMs: 0.6, attempts: 60 }],
     ['more are rejected', { perMs: 0.8, attempts: 7 }, { perMs: 0.6, attempts: 7 }],
     ['the rate has fallen but once', { perMs: 0.5 }, { perMs: 0.5 }],
-    ['the provider was closed for long', { perMs: 0.8, closed: 2 }, { perMs: 0.6, closed: 2 }],
+    [
+      'the provider was closed for long, and rejected several',
+      { perMs: 0.8, closed: 2, attempts: 40, rejected: 2 },
+      { perMs: 0.6, closed: 2, attempts: 40, rejected: 2 },
+    ],
   ])('are not found where %s', (_, second, third) => {
     const { damping, play } = player();
     for (const each of [{ perMs: 1 }, second, third]) play({ stops: 6, attempts: 20, ...each });
     expect(damping.share).toBe(0);
+  });
+
+  it('are found where each named a wait', () => {
+    const { damping, play } = player();
+    for (const perMs of [1, 0.8, 0.6]) play({ stops: 6, attempts: 20, closed: 2, perMs });
+    expect(damping.share).toBeCloseTo(0.05, 6);
+  });
+
+  it.each([
+    [false, true],
+    [true, false],
+  ])('are more than the share for limits that tell details (told: %s): %s', (isTold, isFound) => {
+    const { damping, play } = player({ toldShare: 0.05 });
+    damping.isTold = isTold;
+    for (const perMs of [1, 0.8, 0.6]) play({ stops: 6, attempts: 10, perMs });
+    expect(damping.share > 0).toBe(isFound);
   });
 
   it('are not found where nearly everything is rejected: that is an outage', () => {

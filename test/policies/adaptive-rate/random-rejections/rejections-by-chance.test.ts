@@ -5,12 +5,12 @@ import { RejectionsByChance } from '../../../../src/policies/adaptive-rate/rando
 
 interface Kind {
   readonly isOfOtherKind?: boolean;
-  readonly isBare?: boolean;
+  readonly mayBeByCap?: boolean;
   readonly canTry?: boolean;
 }
 
 /** Attempts of which each n-th is rejected, while the rate falls. */
-function falling(every: number, { isOfOtherKind = false, isBare = true, canTry = true }: Kind) {
+function falling(every: number, { isOfOtherKind = false, mayBeByCap = true, canTry = true }: Kind) {
   const byChance = new RejectionsByChance(canTry);
   let at = 0;
   let order = 0;
@@ -28,7 +28,7 @@ function falling(every: number, { isOfOtherKind = false, isBare = true, canTry =
       const rejected = Object.assign(attempt(pacePerMs), {
         outcome: 'rejected',
         isOfOtherKind,
-        isBare,
+        mayBeByCap,
       });
       byChance.settled(rejected, 0);
       const closure = new Closure(rejected);
@@ -51,26 +51,59 @@ describe('rejections by chance', () => {
   });
 
   it.each([
-    ['accepted', 0.1],
-    ['withdrawn', 0],
-  ] as const)('of which all attempts of the trial are %s: %d', (outcome, share) => {
-    const byChance = falling(10, {});
-    const sent = { at: 0, order: 0, pacePerMs: 1, others: 0, isPaced: true, isSaved: false };
-    const attempt = Object.assign(new SentAttempt({ ...sent, idleMs: 0 }), { outcome });
-    let count = 0;
-    for (; byChance.trial.isSending; count += 1) byChance.trial.sent();
-    for (let n = 0; n < count; n += 1) byChance.tried(attempt);
-    expect(byChance.share).toBeCloseTo(share, 6);
-  });
+    ['accepted', false, 0.1],
+    ['withdrawn', false, 0],
+    ['rejected', false, 0],
+    ['rejected', true, 0],
+  ] as const)(
+    'of which all attempts of the trial are %s (of other kind: %s): %d',
+    (outcome, isOfOtherKind, share) => {
+      const byChance = falling(10, {});
+      const sent = { at: 0, order: 0, pacePerMs: 1, others: 0, isPaced: true, isSaved: false };
+      const given = { outcome, isOfOtherKind };
+      const attempt = Object.assign(new SentAttempt({ ...sent, idleMs: 0 }), given);
+      let count = 0;
+      for (; byChance.trial.isSending; count += 1) byChance.trial.sent();
+      for (let n = 0; n < count; n += 1) byChance.tried(attempt);
+      expect(byChance.share).toBeCloseTo(share, 6);
+    },
+  );
 
   it.each([
-    ['the attempts of other processes', { canTry: false }],
-    ['details of the limit in rejections', { isBare: false }],
-  ])('are never more in view of %s', (_, kind) => {
-    const byChance = falling(10, kind);
-    expect(byChance.share).toBe(0);
-    expect(byChance.trial.isSending).toBe(false);
+    [0, 0.1],
+    [7, 0],
+  ])(
+    'pass a trial with %i rejections like those by the limit, and ten of other kind: %d',
+    (like, share) => {
+      const byChance = falling(10, {});
+      let count = 0;
+      for (; byChance.trial.isSending; count += 1) byChance.trial.sent();
+      for (let n = 0; n < count; n += 1) {
+        const sent = { at: n, order: n, pacePerMs: 1, others: 0, isPaced: true, isSaved: false };
+        const outcome = n < 10 + like ? 'rejected' : 'accepted';
+        const given = { outcome, isOfOtherKind: n < 10 } as const;
+        byChance.tried(Object.assign(new SentAttempt({ ...sent, idleMs: 0 }), given));
+      }
+      expect(byChance.share).toBeCloseTo(share, 6);
+    },
+  );
+
+  it.each([
+    [10, true],
+    [5, false],
+  ])('of one in %i may pass a trial where the limit tells details: %s', (every, isTried) => {
+    const byChance = falling(every, { mayBeByCap: false });
+    expect(byChance.trial.isSending).toBe(isTried);
   });
+
+  it.each([['the attempts of other processes', { canTry: false }]])(
+    'are never more in view of %s',
+    (_, kind) => {
+      const byChance = falling(10, kind);
+      expect(byChance.share).toBe(0);
+      expect(byChance.trial.isSending).toBe(false);
+    },
+  );
 
   it.each([40, 10, 3])('are ignored if they look different: one of %i', (every) => {
     expect(falling(every, { isOfOtherKind: true }).share).toBeCloseTo(1 / every, 6);

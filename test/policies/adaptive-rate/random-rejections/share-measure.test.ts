@@ -12,8 +12,14 @@ function measured(share: number, every: number): { attempts: number; share: numb
 }
 
 describe('the measure of a share', () => {
-  it.each([0.01, 0.1, 0.5])('takes as many attempts as six rejections need: %d', (share) => {
+  it.each([0.05, 0.1, 0.5])('takes as many attempts as six rejections need: %d', (share) => {
     expect(measured(share, 3).attempts).toBe(Math.ceil(6 / share));
+  });
+
+  it('of a small share takes 120 attempts', () => {
+    const share = 0.025 + Math.sqrt((0.025 * 0.975) / 120);
+    expect(measured(0.04, 40)).toEqual({ attempts: 120, share });
+    expect(measured(0.01, 1_000)).toEqual({ attempts: 120, share: 0 });
   });
 
   it('tells a share that is clearly smaller, and its standard error more', () => {

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { ShareTrial } from '../../../../src/policies/adaptive-rate/random-rejections/share-trial.ts';
 
+const NEVER = Number.NEGATIVE_INFINITY;
+const ACCEPTED = { outcome: 'accepted', at: 0, namedUntil: NEVER } as const;
+const REJECTED = { outcome: 'rejected', at: 0, namedUntil: NEVER } as const;
+const FAILED = { outcome: 'withdrawn', at: 0, namedUntil: NEVER } as const;
+
+const result = (isRejected: boolean) => (isRejected ? REJECTED : ACCEPTED);
+
 /** Starts a trial of a share, and sends all of it. @returns how many attempts were sent */
 function sendAll(trial: ShareTrial, share: number): number {
   trial.start(share);
@@ -13,7 +20,7 @@ function sendAll(trial: ShareTrial, share: number): number {
 function tried(share: number, rejected: number): (boolean | undefined)[] {
   const trial = new ShareTrial();
   const sent = sendAll(trial, share);
-  return Array.from({ length: sent }, (_, index) => trial.settled(index < rejected));
+  return Array.from({ length: sent }, (_, index) => trial.settled(result(index < rejected)));
 }
 
 describe('a trial of a share of rejections', () => {
@@ -46,17 +53,63 @@ describe('a trial of a share of rejections', () => {
     }
   });
 
+  it('leaves results with another cause out, up to half of them', () => {
+    const withFailed = (failed: number, rejected: number) => {
+      const trial = new ShareTrial();
+      const sent = sendAll(trial, 0.1);
+      return Array.from({ length: sent }, (_, index) =>
+        trial.settled(index < failed ? FAILED : result(index < failed + rejected)),
+      );
+    };
+    expect(withFailed(16, 0).pop()).toBe(true);
+    expect(withFailed(16, 7).indexOf(false)).toBe(22);
+    expect(withFailed(17, 0).indexOf(false)).toBe(16);
+  });
+
+  describe('whose rejections name waits', () => {
+    /** Each attempt after a wait is accepted, the next ones are not; so each limit behaves. */
+    function alternating(share: number, accepted: number): boolean | undefined {
+      const trial = new ShareTrial();
+      const sent = sendAll(trial, share);
+      let at = 0;
+      for (let n = 0; n < sent; n += 1) {
+        const isRejected = n % (accepted + 1) === accepted;
+        const attempt = isRejected
+          ? ({ outcome: 'rejected', at, namedUntil: at + 1_000 } as const)
+          : ({ outcome: 'accepted', at, namedUntil: NEVER } as const);
+        const ended = trial.settled(attempt);
+        if (ended !== undefined) return ended;
+        at += isRejected ? 1_000 : 5;
+      }
+      return undefined;
+    }
+
+    it('leaves out the first attempt after each wait, which a limit accepts too', () => {
+      expect(alternating(0.4, 1)).toBe(false);
+      expect(alternating(0.4, 2)).toBe(true);
+    });
+
+    it('counts attempts that were sent before the wait was known', () => {
+      const trial = new ShareTrial();
+      sendAll(trial, 0.1);
+      const results = Array.from({ length: 7 }, (_, at) =>
+        trial.settled({ outcome: 'rejected', at, namedUntil: 1_000 }),
+      );
+      expect(results.pop()).toBe(false);
+    });
+  });
+
   it('sends no more once it has failed, and leaves its late results out of the next trial', () => {
     const trial = new ShareTrial();
     trial.start(0.1);
     for (let n = 0; n < 10; n += 1) trial.sent();
-    for (let n = 0; n < 7; n += 1) trial.settled(true);
+    for (let n = 0; n < 7; n += 1) trial.settled(REJECTED);
     expect(trial.isSending).toBe(false);
     // Three results of the first trial are missing.
     const sent = sendAll(trial, 0.1);
-    for (let n = 0; n < 3; n += 1) expect(trial.settled(true)).toBe(undefined);
-    for (let n = 1; n < sent; n += 1) expect(trial.settled(false)).toBe(undefined);
-    expect(trial.settled(false)).toBe(true);
+    for (let n = 0; n < 3; n += 1) expect(trial.settled(REJECTED)).toBe(undefined);
+    for (let n = 1; n < sent; n += 1) expect(trial.settled(ACCEPTED)).toBe(undefined);
+    expect(trial.settled(ACCEPTED)).toBe(true);
   });
 
   it('is slower after each one that has failed, down to four times the pace', () => {
@@ -65,7 +118,7 @@ describe('a trial of a share of rejections', () => {
       trial.start(0.1);
       const pace = trial.paceOf(1);
       while (trial.isSending) trial.sent();
-      for (let n = 0; n < 32; n += 1) trial.settled(true);
+      for (let n = 0; n < 32; n += 1) trial.settled(REJECTED);
       expect(trial.isSlowest).toBe(failed >= 2);
       return pace;
     });
