@@ -85,9 +85,10 @@ export class RejectionsByChance {
    * @returns the rate that was accepted before, per ms, if the trial has ended well
    */
   tried({ outcome, isOfOtherKind, at, namedUntil }: SentAttempt): number | undefined {
-    const isOther = outcome === 'rejected' && isOfOtherKind;
-    const attempt = { outcome: isOther ? 'withdrawn' : outcome, at, namedUntil } as const;
-    return this.likeLimit.tried(attempt) ? this.likeLimit.ratePerMs : undefined;
+    const result = isOfOtherKind ? 'withdrawn' : outcome;
+    return this.likeLimit.tried({ outcome: result, at, namedUntil })
+      ? this.likeLimit.ratePerMs
+      : undefined;
   }
 
   /** The rate, per ms, that was accepted before the falls by rejections of this kind. */

@@ -35,7 +35,7 @@ export class ShareTrial {
   private share = 0;
   /** Attempts that show something: a limit, too, accepts the first one after the wait it named. */
   private counted = 0;
-  /** The end of the wait that a rejection named, and when the last attempt was sent. */
+  /** The latest end of a wait that a rejection named, and when the last attempt was sent. */
   private namedUntil = 0;
   private lastAt = 0;
   /** Attempts of an earlier trial whose results are still unknown. */
@@ -65,7 +65,6 @@ export class ShareTrial {
     this.share = share;
     this.counted = ATTEMPTS;
     this.namedUntil = Number.NEGATIVE_INFINITY;
-    this.lastAt = Number.NEGATIVE_INFINITY;
     this._isSlowest = this.faster === LEAST_FASTER;
   }
 
@@ -90,7 +89,7 @@ export class ShareTrial {
     if (isAfterWait) this.counted -= 1;
     else if (outcome === 'rejected') this.rejected += 1;
     else if (outcome === 'withdrawn') this.failed += 1;
-    if (outcome === 'rejected') this.namedUntil = Math.max(this.namedUntil, namedUntil);
+    this.namedUntil = Math.max(this.namedUntil, namedUntil);
     if (this.rejected > this.most || this.failed > MOST_FAILED) {
       this.stop();
       this.faster = Math.max(LEAST_FASTER, this.faster / SLOWER);

@@ -10,8 +10,11 @@ interface Kind {
 }
 
 /** Attempts of which each n-th is rejected, while the rate falls. */
-function falling(every: number, { isOfOtherKind = false, mayBeByCap = true, canTry = true }: Kind) {
-  const byChance = new RejectionsByChance(canTry);
+function falling(
+  every: number,
+  { isOfOtherKind = false, mayBeByCap = true, canTry = true }: Kind,
+  byChance = new RejectionsByChance(canTry),
+) {
   let at = 0;
   let order = 0;
   const attempt = (pacePerMs: number) => {
@@ -89,11 +92,20 @@ describe('rejections by chance', () => {
   );
 
   it.each([
-    [10, true],
-    [5, false],
-  ])('of one in %i may pass a trial where the limit tells details: %s', (every, isTried) => {
-    const byChance = falling(every, { mayBeByCap: false });
-    expect(byChance.trial.isSending).toBe(isTried);
+    [10, false, true],
+    [5, false, false],
+    [5, true, true],
+  ])(
+    'of one in %i may pass a trial (not only the same wait: %s): %s',
+    (every, mayBeByCap, isTried) => {
+      const byChance = falling(every, { mayBeByCap });
+      expect(byChance.trial.isSending).toBe(isTried);
+    },
+  );
+
+  it('may pass a trial where others with fewer details came before', () => {
+    const earlier = falling(5, { isOfOtherKind: true, mayBeByCap: false });
+    expect(falling(5, {}, earlier).trial.isSending).toBe(true);
   });
 
   it.each([['the attempts of other processes', { canTry: false }]])(

@@ -64,6 +64,14 @@ describe('a trial of a share of rejections', () => {
     expect(withFailed(16, 0).pop()).toBe(true);
     expect(withFailed(16, 7).indexOf(false)).toBe(22);
     expect(withFailed(17, 0).indexOf(false)).toBe(16);
+    const again = new ShareTrial();
+    for (const _ of [1, 2]) {
+      const sent = sendAll(again, 0.1);
+      const results = Array.from({ length: sent }, (_result, index) =>
+        again.settled(index < 10 ? FAILED : ACCEPTED),
+      );
+      expect(results.pop()).toBe(true);
+    }
   });
 
   describe('whose rejections name waits', () => {
