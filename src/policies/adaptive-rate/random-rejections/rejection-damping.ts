@@ -1,4 +1,5 @@
 import { FallingStages } from './falling-stages.ts';
+import { RegularStops } from './regular-stops.ts';
 import { type ChanceShare, isNoMore, type RejectionStage } from './rejection-stage.ts';
 import { ShareMeasure } from './share-measure.ts';
 import { ShareTest } from './share-test.ts';
@@ -41,7 +42,7 @@ export interface Caution {
  * Finds rejections that do not depend on the rate: if the rate falls several times, less is
  * accepted, and the share of rejected attempts stays the same, the rate is not the cause. Then the
  * earlier rate is tried again. If more is accepted, rejections are ignored from then on, until they
- * are clearly more than their share. Where rejections name waits, {@link SlowComparison} finds them.
+ * are clearly more than their share, or come too regularly for chance. Where rejections name waits, {@link SlowComparison} finds them.
  */
 export class RejectionDamping {
   private readonly caution: Caution;
@@ -57,6 +58,7 @@ export class RejectionDamping {
   private _share = 0;
   private _ratePerMs = 0;
   private test: ShareTest;
+  private readonly regular = new RegularStops();
   private readonly measure = new ShareMeasure();
   private readonly slow = new SlowComparison();
   /** The share that a trial or a comparison has shown; 0 if none has. */
@@ -108,6 +110,7 @@ export class RejectionDamping {
     this.settledAt = at;
     this.total += 1;
     if (isRejected) this.rejected += 1;
+    this.regular.settled(isRejected);
     const share = this._share;
     if (share === 0) {
       const found = this.slow.settled(isRejected, sent, measuredPerMs);
@@ -142,6 +145,11 @@ export class RejectionDamping {
       if (this.stops >= this.caution.stops && this.rejected >= REJECTIONS)
         this.follow(this.endStage());
       return this._share > 0;
+    }
+    if (this.regular.stopped()) {
+      this.endStage();
+      this.disprove();
+      return false;
     }
     if (!this.test.isMore) return true;
     this.test = this.newTest();

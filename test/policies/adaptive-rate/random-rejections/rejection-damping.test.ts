@@ -28,16 +28,21 @@ function player(caution: Partial<Caution> = {}) {
   });
   // After what was sent to the damping before.
   let at = 1_000_000;
+  let isMore = false;
   return {
     damping,
     /** @returns how many stops are to be ignored */
     play({ stops, attempts, rejected = 1, perMs, closed = 1, isSlow = false }: Stops): number {
       let ignored = 0;
       for (let stop = 0; stop < stops; stop += 1) {
-        for (let n = 0; n < attempts; n += 1) {
+        // Somewhat fewer and somewhat more in turn: chance is irregular.
+        const differs = Math.ceil((attempts - rejected) / 6);
+        const count = attempts + (isMore ? differs : -differs);
+        isMore = !isMore;
+        for (let n = 0; n < count; n += 1) {
           at += closed / perMs;
           const sent = { at, pacePerMs: perMs, idleMs: 0, isBare: true };
-          damping.settled(n >= attempts - rejected, sent, isSlow ? perMs : 0);
+          damping.settled(n >= count - rejected, sent, isSlow ? perMs : 0);
         }
         if (damping.isByChance(perMs)) ignored += 1;
       }
@@ -112,6 +117,19 @@ describe('rejections that do not depend on the rate', () => {
     damping.isTold = isTold;
     for (const perMs of [1, 0.8, 0.6]) play({ stops: 6, attempts: 10, perMs });
     expect(damping.share > 0).toBe(isFound);
+  });
+
+  it('are believed no more once they come regularly, as at the end of each window', () => {
+    const { damping } = found(20);
+    expect(damping.share).toBeGreaterThan(0);
+    let ignored = 0;
+    for (let n = 0; n < 10 * 20; n += 1) {
+      const sent = { at: 2_000_000 + n, pacePerMs: 1, idleMs: 0, isBare: true };
+      damping.settled(n % 20 === 19, sent, 0);
+      if (n % 20 === 19 && damping.isByChance(1)) ignored += 1;
+    }
+    // The first one comes after all that were accepted before.
+    expect([ignored, damping.share]).toEqual([8, 0]);
   });
 
   it('are not found where nearly everything is rejected: that is an outage', () => {
@@ -190,7 +208,7 @@ describe('rejections that do not depend on the rate', () => {
     for (const perMs of [1, 0.8, 0.6]) play({ stops: 6, attempts: 10, perMs });
     expect(attempt(damping, 3)).toBe(true);
     expect(damping.isMeasuring).toBe(true);
-    play({ stops: 1, attempts: 60, perMs: 0.5, isSlow: true });
+    play({ stops: 1, attempts: 72, perMs: 0.5, isSlow: true });
     expect(damping.isMeasuring).toBe(false);
     expect(damping.share).toBeLessThan(0.04);
     return played;

@@ -25,7 +25,8 @@ function falling(
   };
   for (const pacePerMs of [1, 0.9, 0.8, 0.7, 0.6, 0.5]) {
     for (let stop = 0; stop < 6; stop += 1) {
-      for (let n = 1; n < every; n += 1) {
+      const differs = (stop % 2 === 0 ? -1 : 1) * Math.floor(every / 4);
+      for (let n = 1; n < every + differs; n += 1) {
         byChance.settled(Object.assign(attempt(pacePerMs), { outcome: 'accepted' }), 0);
       }
       const rejected = Object.assign(attempt(pacePerMs), {
