@@ -82,7 +82,7 @@ async function duplicateProblem(
   sources: readonly Source[],
   options: InputOptions,
 ): Promise<string> {
-  const problem = `"custom_id" ${JSON.stringify(id)} was used before`;
+  const problem = `the id ${JSON.stringify(id)} was used before`;
   const isRepeatable = sources.every(({ path }) => path !== undefined);
   if (isRepeatable) {
     for await (const line of readInput(sources, options)) {

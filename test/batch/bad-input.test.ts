@@ -86,7 +86,7 @@ describe('a line that cannot be sent is reported before anything is sent', () =>
     const rig = await batchRig(test);
     rig.write('in.jsonl', [...prompts(5), { id: 'p2', prompt: 'again' }]);
     const { message } = await refusal(rig);
-    expect(message).toContain('in.jsonl:6: "custom_id" "p2" was used before, in ');
+    expect(message).toContain('in.jsonl:6: the id "p2" was used before, in ');
     expect(message).toContain('in.jsonl:3: each id must be there once');
   });
 
