@@ -48,7 +48,12 @@ describe('a wrong option of headgate run is named', () => {
     [['--out', '-'], '--out must be a file, got "-"'],
     [['--changed', 'x'], '--changed must be one of fail, rerun, keep'],
     [['--append', '--overwrite'], 'exclude each other'],
-    [['--timeout', '30d'], '--timeout must be at most 2147483647ms, got "30d"'],
+    [['--timeout', '30d'], '--timeout must be at most 24d, got "30d"'],
+    [['--concurrency='], '--concurrency must be a whole number >= 1, got ""'],
+    [['--max-cost='], '--max-cost must be a number >= 0, got ""'],
+    [['--timeout='], '--timeout must be a time such as 90s, 10m or 2h, got ""'],
+    [['--changed='], '--changed must be one of fail, rerun, keep, got ""'],
+    [['--config='], '--config must not be empty'],
     [['--template', '{{a}}'], 'in.jsonl is read as JSON lines'],
     [['--template', '{{a}}', '--dry-run'], 'in.jsonl is read as JSON lines'],
     [['--template', '{{a}}', '--text'], 'in.jsonl is read as lines of text'],
@@ -73,6 +78,11 @@ describe('a wrong option of headgate run is named', () => {
     const error = await errorOf(['run', input, '--out', out, '--model', 'm', ...args]);
     expect(error).toMatchObject({ message: expect.stringContaining(says) });
   });
+});
+
+it('an empty name of an input is said to be one', async () => {
+  const error = await errorOf(['run', '', '--out', join(folder, 'out.jsonl'), '--model', 'm']);
+  expect(error).toMatchObject({ message: expect.stringMatching(/^an input has an empty name: /) });
 });
 
 it('a key that cannot be sent is refused, and not shown', async () => {

@@ -7,7 +7,6 @@ import {
 } from 'headgate';
 import { API_NAMES, type ApiName } from '../endpoint.ts';
 import { BatchError, fileProblem } from '../errors.ts';
-import { MAX_TIMEOUT_MS } from '../http/sender.ts';
 import { isObject, readJsonFile } from '../json.ts';
 import type { ExistingOutput } from '../ledger/open-output.ts';
 import { type Prices, readPriceFile } from '../money.ts';
@@ -19,6 +18,9 @@ import type { OptionValues } from './values.ts';
 
 /** Default timeout of one call. */
 export const TIMEOUT_MS = 10 * 60_000;
+
+/** The longest timeout of one call: timers run for some 24.8 days at most. */
+export const MAX_TIMEOUT_DAYS = 24;
 
 /** The most requests of a run in the queue; twice `--concurrency` if that is more. */
 const QUEUED = 1_000;
@@ -85,7 +87,7 @@ export function readRunOptions(
     maxCost: values.amount('max-cost'),
     outageMs: values.time('outage'),
   };
-  const timeoutMs = values.time('timeout', MAX_TIMEOUT_MS) ?? TIMEOUT_MS;
+  const timeoutMs = values.time('timeout', MAX_TIMEOUT_DAYS) ?? TIMEOUT_MS;
   const isQuiet = values.flag('quiet');
   const cache = values.text('cache');
   const isInspected = values.flag('inspect');

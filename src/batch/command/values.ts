@@ -1,11 +1,13 @@
 import { BatchError } from '../errors.ts';
 
+const DAY_MS = 86_400_000;
+
 const UNIT_MS: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1_000,
   m: 60_000,
   h: 3_600_000,
-  d: 86_400_000,
+  d: DAY_MS,
 };
 
 /** The values of options as the user has given them. */
@@ -25,10 +27,9 @@ export class OptionValues {
   }
 
   text(name: string): string | undefined {
-    const value = this.#given[camelCase(name)];
-    if (value === undefined) return undefined;
-    if (typeof value !== 'string' || value === '') throw wrong(name, 'a text', value);
-    return value;
+    const text = this.#textOf(name);
+    if (text === '') throw new BatchError(`--${name} must not be empty`);
+    return text;
   }
 
   texts(name: string): readonly string[] {
@@ -41,7 +42,7 @@ export class OptionValues {
   }
 
   integer(name: string): number | undefined {
-    const text = this.text(name);
+    const text = this.#textOf(name);
     if (text === undefined) return undefined;
     const value = Number(text);
     if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < 1) {
@@ -51,7 +52,7 @@ export class OptionValues {
   }
 
   amount(name: string): number | undefined {
-    const text = this.text(name);
+    const text = this.#textOf(name);
     if (text === undefined) return undefined;
     const value = Number(text);
     if (!/^[\d.]+$/.test(text) || !Number.isFinite(value)) {
@@ -61,8 +62,8 @@ export class OptionValues {
   }
 
   /** A time with its unit, in ms; a number alone is seconds. */
-  time(name: string, maxMs = Number.POSITIVE_INFINITY): number | undefined {
-    const text = this.text(name);
+  time(name: string, maxDays = Number.POSITIVE_INFINITY): number | undefined {
+    const text = this.#textOf(name);
     if (text === undefined) return undefined;
     const [, digits, unit = 's'] = text.match(/^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/) ?? [];
     const unitMs = UNIT_MS[unit];
@@ -70,16 +71,21 @@ export class OptionValues {
       throw wrong(name, 'a time such as 90s, 10m or 2h', text);
     }
     const ms = Number(digits) * unitMs;
-    if (ms > maxMs) throw wrong(name, `at most ${maxMs}ms`, text);
+    if (ms > maxDays * DAY_MS) throw wrong(name, `at most ${maxDays}d`, text);
     return ms;
   }
 
   choice<C extends string>(name: string, choices: readonly C[]): C | undefined {
-    const text = this.text(name);
+    const text = this.#textOf(name);
     if (text === undefined) return undefined;
     const found = choices.find((choice) => choice === text);
     if (found === undefined) throw wrong(name, `one of ${choices.join(', ')}`, text);
     return found;
+  }
+
+  #textOf(name: string): string | undefined {
+    const value = this.#given[camelCase(name)];
+    return value === undefined ? undefined : String(value);
   }
 }
 

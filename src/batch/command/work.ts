@@ -1,11 +1,17 @@
 import { API_NAMES } from '../endpoint.ts';
 import { BatchError, messageOf } from '../errors.ts';
-import { createHttpSender, MAX_TIMEOUT_MS, withoutQuery } from '../http/sender.ts';
+import { createHttpSender, withoutQuery } from '../http/sender.ts';
 import { printable } from '../printable.ts';
 import { startWork, type Work } from '../queue/queue-work.ts';
 import { nameOf, targetOf } from './destination.ts';
 import { startCommandInspector } from './inspect.ts';
-import { readLimits, readModelLimits, readQueue, TIMEOUT_MS } from './run-options.ts';
+import {
+  MAX_TIMEOUT_DAYS,
+  readLimits,
+  readModelLimits,
+  readQueue,
+  TIMEOUT_MS,
+} from './run-options.ts';
 import { onSignals } from './signals.ts';
 import { startCommandTelemetry } from './telemetry.ts';
 import type { OptionValues } from './values.ts';
@@ -24,7 +30,7 @@ export async function work(values: OptionValues): Promise<number> {
     throw new BatchError('--redis URL is missing: that of headgate run, redis://127.0.0.1:6379');
   }
   const api = values.choice('api', API_NAMES) ?? 'chat';
-  const timeoutMs = values.time('timeout', MAX_TIMEOUT_MS) ?? TIMEOUT_MS;
+  const timeoutMs = values.time('timeout', MAX_TIMEOUT_DAYS) ?? TIMEOUT_MS;
   const options = {
     redis,
     queue: readQueue(values),

@@ -35,6 +35,8 @@ export function findSources(paths: readonly string[]): Source[] {
   if (paths.length === 0) throw new BatchError('no input: name a file, or - for standard input');
   const names = new Map<string, string>();
   return paths.flatMap((path) => {
+    if (path === '')
+      throw new BatchError('an input has an empty name: name a file, or - for stdin');
     const found = path === STDIN ? [standardInput('stdin')] : expand(path).map(findPath);
     return found.map(({ source, identity }) => {
       const other = names.get(identity);
