@@ -57,6 +57,9 @@ export interface QueueProcessing {
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
+/** Workers that were given to `processQueue`. */
+const taken = new WeakSet<object>();
+
 /**
  * Sends the jobs of a BullMQ queue through a limiter. A job is taken only when it can be sent soon:
  * until then it waits in the queue, with its priorities and delays, for the first worker that has
@@ -89,6 +92,10 @@ export function processQueue<J extends QueueJob<unknown>, R>(
   if (readAhead !== undefined) checkInteger('readAhead', readAhead, 1);
   if (onError !== undefined) checkFunction('onError', onError);
   checkClock(clock);
+  if (taken.has(worker)) {
+    throw new TypeError('`worker` was given to `processQueue` before: make another one');
+  }
+  taken.add(worker);
   const run = new QueueRun<J, R>({
     worker,
     send,

@@ -579,4 +579,17 @@ describe('wrong arguments of processQueue', () => {
     expect(() => processing.close({ drainMs: Number.NaN })).toThrow(/`drainMs`.*NaN/);
     void processing.close();
   });
+
+  it('refuse a worker that another call has', () => {
+    const queue = new FakeQueue(clock);
+    const [first, second] = [queue.worker(), queue.worker()];
+    // A call that throws leaves the worker as it was.
+    expect(() => processQueue(first, send, { limiter, readAhead: 0 })).toThrow();
+    const one = processQueue(first, send, { limiter, clock });
+    const message = '`worker` was given to `processQueue` before: make another one';
+    expect(() => processQueue(first, send, { limiter, clock })).toThrow(message);
+    const two = processQueue(second, send, { limiter, clock });
+    void one.close();
+    void two.close();
+  });
 });
