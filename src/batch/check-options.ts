@@ -8,6 +8,7 @@ import {
   checkKeys,
   checkMethods,
   checkNumber,
+  checkOrInfinity,
   wrongType,
 } from '../util/check.ts';
 import { API_NAMES } from './endpoint.ts';
@@ -45,12 +46,12 @@ const CHECKS: Readonly<Record<keyof BatchOnlyOptions, Check>> = {
   changed: (name, value) => checkChoice(name, value, CHANGED_LINES),
   retryFailed: checkBoolean,
   prices: checkPrices,
-  maxCost: checkLeastZero,
+  maxCost: (name, value) => checkOrInfinity(name, value, 0),
   limitsByModel: checkModelLimits,
   provider: textOf('a string'),
   cache: (name, value) => checkMethods(name, value, ['get', 'put', 'close']),
-  outageMs: checkLeastZero,
-  unreachableMs: checkLeastZero,
+  outageMs: (name, value) => checkOrInfinity(name, value, 0),
+  unreachableMs: (name, value) => checkOrInfinity(name, value, 0),
   drainMs: (name, value) => checkBetween(name, value, 0, MAX_TIMEOUT_MS),
   signal: checkSignal,
   abortSignal: checkSignal,
@@ -179,11 +180,6 @@ function checkInputNames(name: string, value: unknown): void {
   const names: unknown = typeof value === 'string' ? [value] : value;
   if (!Array.isArray(names)) wrongType(name, 'a string or an array of strings', value);
   for (const [index, path] of names.entries()) textOf('a string')(`${name}[${index}]`, path);
-}
-
-/** A number of at least 0; Infinity: no bound. */
-function checkLeastZero(name: string, value: unknown): void {
-  if (value !== Number.POSITIVE_INFINITY) checkNumber(name, value, 0);
 }
 
 function checkPrices(name: string, prices: unknown): void {

@@ -1,6 +1,6 @@
 import type { Amounts } from '../model/ticket.ts';
 import { checkCosts, checkPriority, checkWeight } from '../request/request-options.ts';
-import { checkAmount, checkKeys, checkNumber, wrongType } from '../util/check.ts';
+import { checkAmount, checkKeys, checkOrInfinity, wrongType } from '../util/check.ts';
 
 /** Options of one call. */
 export interface AcquireOptions {
@@ -52,9 +52,7 @@ export function checkSignal(signal: unknown): void {
 export function checkAcquireOptions(options: AcquireOptions): void {
   if (!isPlain(options)) checkKeys('a call', options, ACQUIRE_KEYS);
   const { signal, costs, priority, weight, timeoutMs, bytes, tokens } = options;
-  if (timeoutMs !== undefined && timeoutMs !== Number.POSITIVE_INFINITY) {
-    checkNumber('timeoutMs', timeoutMs, 1);
-  }
+  if (timeoutMs !== undefined) checkOrInfinity('timeoutMs', timeoutMs, 1);
   checkSignal(signal);
   if (costs !== undefined) checkCosts(costs);
   if (priority !== undefined) checkPriority(priority);

@@ -4,6 +4,8 @@ import {
   checkChoice,
   checkInteger,
   checkNumber,
+  checkOrInfinity,
+  leastOrInfinity,
   show,
 } from '../util/check.ts';
 
@@ -105,15 +107,16 @@ export function boundOf(kind: Kind): string {
   if (most !== undefined) {
     return `${type === 'integer' ? 'an integer' : 'a number'} from ${least} to ${most}`;
   }
-  const bound = `${type === 'integer' ? 'an integer' : 'a finite number'} >= ${least}`;
-  return orInfinity === undefined ? bound : `${bound}, or Infinity`;
+  if (orInfinity === true) return leastOrInfinity(type, least);
+  return `${type === 'integer' ? 'an integer' : 'a finite number'} >= ${least}`;
 }
 
 /** @throws RangeError or TypeError that names the option, its bound and the value */
 export function checkValue(name: string, { kind }: Option, value: unknown): void {
   if (kind.type === 'boolean') checkBoolean(name, value);
   else if (kind.type === 'word') checkChoice(name, value, kind.words);
-  else if (kind.orInfinity === undefined || value !== Number.POSITIVE_INFINITY) {
+  else if (kind.orInfinity === true) checkOrInfinity(name, value, kind.least, kind.type);
+  else {
     if (kind.type === 'integer') checkInteger(name, value, kind.least);
     else if (kind.most === undefined) checkNumber(name, value, kind.least);
     if (kind.most !== undefined) checkBetween(name, value, kind.least, kind.most);

@@ -1,4 +1,11 @@
-import { checkChoice, checkInteger, checkKeys, checkNumber, wrongType } from '../util/check.ts';
+import {
+  checkChoice,
+  checkInteger,
+  checkKeys,
+  checkNumber,
+  checkOrInfinity,
+  wrongType,
+} from '../util/check.ts';
 import { type Clock, checkClock } from '../util/clock.ts';
 import { HEADER_STYLES, type HeaderStyle } from './answer-headers.ts';
 import { checkLimits, type LimitOptions } from './limits/limit-options.ts';
@@ -142,8 +149,8 @@ function checkList(name: (typeof LISTS)[number], value: unknown): void {
 function checkConcurrency(options: ConcurrencyOptions): void {
   checkKeys('concurrency', options, ['units', 'queue', 'status']);
   checkInteger('concurrency.units', options.units, 1);
-  if (options.queue !== undefined && options.queue !== Number.POSITIVE_INFINITY) {
-    checkInteger('concurrency.queue', options.queue, 0);
+  if (options.queue !== undefined) {
+    checkOrInfinity('concurrency.queue', options.queue, 0, 'integer');
   }
   checkStatus('concurrency.status', options.status, [429, 503, 529]);
 }

@@ -50,6 +50,23 @@ export function checkNumber(name: string, value: unknown, least: number): number
   return value as number;
 }
 
+/** The requirement for a number of at least `least`, or Infinity. */
+export function leastOrInfinity(type: 'integer' | 'number', least: number): string {
+  return `${type === 'integer' ? 'an integer' : 'a number'} >= ${least} or Infinity`;
+}
+
+/** A whole or any finite number of at least `least`, or Infinity. */
+export function checkOrInfinity(
+  name: string,
+  value: unknown,
+  least: number,
+  type: 'integer' | 'number' = 'number',
+): void {
+  if (value === Number.POSITIVE_INFINITY) return;
+  const isNumber = type === 'integer' ? Number.isSafeInteger(value) : Number.isFinite(value);
+  if (!isNumber || (value as number) < least) wrong(name, leastOrInfinity(type, least), value);
+}
+
 /** A size: a number from 0 to 2 ** 53, rounded up, so that sums of sizes stay exact. */
 export function checkAmount(name: string, value: unknown): number {
   const amount = Math.ceil(checkNumber(name, value, 0));

@@ -124,7 +124,7 @@ describe('a wrong option of runBatch is named', () => {
     [{ model: 5 }, '`model` must be a string, got 5'],
     [{ retryFailed: 'x' }, '`retryFailed` must be true or false, got "x"'],
     [{ prices: { m: { in: 1 } } }, '`prices.m.out` must be a finite number >= 0, got undefined'],
-    [{ maxCost: 'x' }, '`maxCost` must be a finite number >= 0, got "x"'],
+    [{ maxCost: 'x' }, '`maxCost` must be a number >= 0 or Infinity, got "x"'],
     [{ cache: {} }, '`cache.get` must be a function, got undefined'],
     [{ signal: 'x' }, '`signal` must be an AbortSignal, got "x"'],
     [{ concurency: 1 }, '`concurency` is no option of runBatch; did you mean `concurrency`?'],

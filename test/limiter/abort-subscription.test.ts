@@ -73,7 +73,7 @@ describe('timeoutMs of a call', () => {
   it.each([0, Number.NaN, '5'])('must be a number >= 1: %j is refused', (timeoutMs) => {
     const { clock, limiter } = rig();
     const options = { timeoutMs: timeoutMs as number };
-    const message = '`timeoutMs` must be a finite number >= 1';
+    const message = '`timeoutMs` must be a number >= 1 or Infinity';
     expect(() => limiter.run(() => 1, options)).toThrow(message);
     expect(() => limiter.acquire(options)).toThrow(message);
     expect(() => limiter.wrap(() => 1, options)).toThrow(message);

@@ -161,11 +161,11 @@ describe('results of dispatch', () => {
 
 describe('options of dispatch', () => {
   test.each([
-    [{ maxAttempts: 0 }, '`maxAttempts` must be an integer >= 1, got 0'],
-    [{ maxAttempts: Number.NaN }, '`maxAttempts` must be an integer >= 1, got NaN'],
-    [{ deadlineMs: 0 }, '`deadlineMs` must be a finite number >= 1, got 0'],
-    [{ attemptTimeoutMs: 0 }, '`attemptTimeoutMs` must be a finite number >= 1, got 0'],
-    [{ failedAttempts: 0 }, '`failedAttempts` must be an integer >= 1, got 0'],
+    [{ maxAttempts: 0 }, '`maxAttempts` must be an integer >= 1 or Infinity, got 0'],
+    [{ maxAttempts: Number.NaN }, '`maxAttempts` must be an integer >= 1 or Infinity, got NaN'],
+    [{ deadlineMs: 0 }, '`deadlineMs` must be a number >= 1 or Infinity, got 0'],
+    [{ attemptTimeoutMs: 0 }, '`attemptTimeoutMs` must be a number >= 1 or Infinity, got 0'],
+    [{ failedAttempts: 0 }, '`failedAttempts` must be an integer >= 1 or Infinity, got 0'],
   ])('%o are refused', (options, message) => {
     expect(() => dispatch(() => EMPTY, options)).toThrow(new RangeError(message));
   });

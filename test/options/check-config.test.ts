@@ -113,7 +113,7 @@ describe('a configuration', () => {
     ],
     [
       { limits: { rpm: { limit: 1 } } },
-      'TypeError: `limits.rpm.windowMs` must be a finite number >= 1, got undefined',
+      'TypeError: `limits.rpm.windowMs` must be a number >= 1 or Infinity, got undefined',
     ],
     [
       { limits: { constructor: { limit: 1, windowMs: 1 } } },

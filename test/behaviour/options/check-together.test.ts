@@ -87,7 +87,7 @@ describe('options that contradict what holds without others', () => {
     ],
     [
       { limits: { rpm: { limit: 5 } } },
-      'TypeError: `limits.rpm.windowMs` must be a finite number >= 1, got undefined',
+      'TypeError: `limits.rpm.windowMs` must be a number >= 1 or Infinity, got undefined',
     ],
   ])('%j are wrong as a whole, but a source may say them', (config, message) => {
     expect(String(errorOf(() => whole(config)))).toBe(message);

@@ -62,7 +62,7 @@ describe('an option that says "none"', () => {
     expect(() => dispatch(async () => 1, { ...bounds, deadlineMs: none })).not.toThrow();
     expect(() => throttle(async () => 1, { ...bounds, deadlineMs: none })).not.toThrow();
     expect(() => dispatch(async () => 1, { maxAttempts: 0 })).toThrow(
-      '`maxAttempts` must be an integer >= 1, got 0',
+      '`maxAttempts` must be an integer >= 1 or Infinity, got 0',
     );
   });
 });

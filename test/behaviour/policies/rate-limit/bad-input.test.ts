@@ -31,7 +31,7 @@ const wrongLimits: readonly (readonly [unknown, string])[] = [
   [{ rpm: { ...good, limit: '10' } }, '`limits.rpm.limit` must be a finite number >= 1, got "10"'],
   ...[0, -1, 0.5, Number.NaN].map((value): [unknown, string] => [
     { rpm: { ...good, windowMs: value } },
-    `\`limits.rpm.windowMs\` must be a finite number >= 1, got ${value}`,
+    `\`limits.rpm.windowMs\` must be a number >= 1 or Infinity, got ${value}`,
   ]),
   [{ rpm: { windowMs: 1000 } }, '`limits.rpm.limit` must be a finite number >= 1, got undefined'],
   [

@@ -57,7 +57,9 @@ describe('a bound', () => {
 
   it('must be a valid number', () => {
     for (const maxQueue of [-1, 0.5, Number.NaN, Number.NEGATIVE_INFINITY]) {
-      expect(() => queueBound(maxQueue)).toThrow(/`maxQueue` must be an integer >= 0, got/);
+      expect(() => queueBound(maxQueue)).toThrow(
+        /`maxQueue` must be an integer >= 0 or Infinity, got/,
+      );
     }
     expect(() => queueBound(1, 'drop' as Overflow)).toThrow(
       /`overflow` must be one of "error", "dr/,
