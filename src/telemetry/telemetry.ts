@@ -100,6 +100,9 @@ function checkInstrumentationOptions({ name, telemetry }: InstrumentationOptions
     wrongType('name', 'a string of at least 1 character', name);
   }
   if (telemetry === undefined || telemetry === false) return;
+  if (typeof telemetry !== 'object') {
+    wrongType('telemetry', 'an object of options, or false', telemetry);
+  }
   checkKeys('telemetry', telemetry, ['meter', 'tracer', 'spans']);
   const { meter, tracer, spans } = telemetry;
   if (meter !== undefined) checkMethods('telemetry.meter', meter, ['createHistogram']);

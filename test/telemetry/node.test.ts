@@ -431,8 +431,12 @@ describe('startTelemetry', () => {
 
   it.each([
     [{ serviceName: '' }, '`serviceName` must be a string of text, got ""'],
-    [{ prometheusPort: -1 }, '`prometheusPort` must be an integer >= 0, got -1'],
-    [{ prometheusPort: 70_000 }, '`prometheusPort` must be at most 65535, got 70000'],
+    [
+      { prometheusPort: -1 },
+      '`prometheusPort` must be an integer from 0 to 65535, or false, got -1',
+    ],
+    [{ prometheusPort: 70_000 }, '`prometheusPort` must be an integer from 0 to 65535, or false'],
+    [{ prometheusPort: true }, '`prometheusPort` must be an integer from 0 to 65535, or false'],
     [{ prometheusHost: '' }, '`prometheusHost` must be an address, got ""'],
     [
       { otlpEndpoint: 'here' },

@@ -177,6 +177,14 @@ describe('an SDK', () => {
     sdk = startSdk();
   });
 
+  it.each([true, 'on'])(
+    'is refused if telemetry is %j, which may be options or false',
+    (telemetry) => {
+      const make = () => createLimiter({ telemetry: telemetry as never });
+      expect(make).toThrow('`telemetry` must be an object of options, or false, got ');
+    },
+  );
+
   it('is not used if telemetry is off, and a given meter is', async () => {
     expect(telemetryInstrumentation({ telemetry: false })).toBeUndefined();
     await createLimiter({ telemetry: { spans: 'off' } }).run(async () => 1);

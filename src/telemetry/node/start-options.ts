@@ -1,4 +1,4 @@
-import { checkInteger, checkKeys, show, wrongType } from '../../util/check.ts';
+import { checkKeys, show, wrongType } from '../../util/check.ts';
 
 /** The standard OTEL_* variables take precedence over these options. */
 export interface StartOptions {
@@ -43,9 +43,15 @@ export function checkStartOptions(options: StartOptions): void {
     wrongType('serviceVersion', 'a string', serviceVersion);
   }
   if (prometheusPort !== undefined && prometheusPort !== false) {
-    checkInteger('prometheusPort', prometheusPort, 0);
-    if (prometheusPort > 65_535) {
-      throw new RangeError(`\`prometheusPort\` must be at most 65535, got ${prometheusPort}`);
+    const isPort = Number.isInteger(prometheusPort) && prometheusPort >= 0;
+    if (!isPort || prometheusPort > 65_535) {
+      const ErrorType = typeof prometheusPort === 'number' ? RangeError : TypeError;
+      wrongType(
+        'prometheusPort',
+        'an integer from 0 to 65535, or false',
+        prometheusPort,
+        ErrorType,
+      );
     }
   }
   if (prometheusHost !== undefined && (typeof prometheusHost !== 'string' || !prometheusHost)) {
