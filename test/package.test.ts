@@ -1,10 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { pagesIn } from '../docs/src/pages.ts';
+import { linksOf } from './docs/markdown.ts';
 import { installPacked } from './support/packed.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -85,19 +86,41 @@ describe('the packed package in an empty project', () => {
     const folders = new Set(files.map((file) => file.split('/')[0]));
     expect([...folders].sort()).toEqual([
       'CHANGELOG.md',
+      'CONTRIBUTING.md',
       'LICENSE',
       'README.md',
+      'SECURITY.md',
+      'bench',
+      'dashboards',
       'dist',
       'docs',
       'package.json',
+      'test',
     ]);
     const docs = pagesIn(ROOT).map(({ path }) => path);
-    expect(files.filter((file) => file.startsWith('docs/')).sort()).toEqual(
-      docs.filter((path) => path.startsWith('docs/')).sort(),
-    );
+    const pages = files.filter((file) => file.startsWith('docs/') && file.endsWith('.md'));
+    expect(pages.sort()).toEqual(docs.filter((path) => path.startsWith('docs/')).sort());
+    // Of other folders only the pages that those of docs/ lead to.
+    const others = files.filter((file) => /^(bench|dashboards|test)\//.test(file));
+    expect(others.filter((file) => !file.endsWith('/README.md'))).toEqual([]);
     for (const ending of ['.js', '.cjs', '.mjs', '.d.ts', '.d.cts']) {
       expect(files).toContain(`dist/index${ending}`);
     }
+  });
+
+  it('holds whatever its pages lead to', () => {
+    const held = new Set(files);
+    const dead = files
+      .filter((file) => file.endsWith('.md'))
+      .flatMap((page) =>
+        linksOf(readFileSync(join(ROOT, page), 'utf8')).flatMap((link) => {
+          const [file = ''] = link.split('#');
+          const isOutside = file === '' || /^[a-z]+:/.test(file);
+          const isHeld = held.has(posix.join(posix.dirname(page), file));
+          return isOutside || isHeld ? [] : [`${page}: ${link}`];
+        }),
+      );
+    expect(dead).toEqual([]);
   });
 
   it('runs from JavaScript', () => {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { copyFile, cp, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { cp, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,10 @@ declare module 'vitest' {
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const COMPILER = join(ROOT, 'node_modules/typescript/bin/tsc');
-const PUBLISHED = ['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE'];
+const PUBLISHED = [
+  ...['package.json', 'README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'LICENSE'],
+  ...['bench', 'bench/goodput', 'dashboards', 'test/oracle'].map((of) => `${of}/README.md`),
+];
 
 /** A folder with the built package to copy. Default: the package is built. */
 const { TEST_DIST } = process.env;
@@ -35,10 +38,10 @@ export async function setupWith(
   link: (path: string) => Promise<void>,
 ): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'headgate-'));
-  await Promise.all(PUBLISHED.map((file) => copyFile(join(ROOT, file), join(folder, file))));
+  await Promise.all(PUBLISHED.map((file) => cp(join(ROOT, file), join(folder, file))));
   await cp(join(ROOT, 'docs'), join(folder, 'docs'), {
     recursive: true,
-    filter: (path) => ['', '.md'].includes(extname(path)),
+    filter: (path) => ['', '.md', '.png', '.svg'].includes(extname(path)),
   });
   await link(join(folder, 'node_modules'));
   await symlink(join(ROOT, 'examples'), join(folder, 'examples'), 'dir');
