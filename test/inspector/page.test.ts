@@ -103,6 +103,13 @@ describe('the page', () => {
     expect(faults).toEqual([]);
   });
 
+  it('has a line for requests that fail in the chart of requests', async () => {
+    await busyLimiter('failing', 0);
+    await open();
+    await shows(page, '.chart.is-wide .legend-item', 'failed');
+    expect(faults).toEqual([]);
+  });
+
   it('tells of another binding gate within four frames, which is a second', async () => {
     const limiter = await busyLimiter('changes', 0);
     const frames: string[] = [];

@@ -14,6 +14,7 @@ export interface Line {
 export const REQUESTS: readonly Line[] = [
   { column: 'sent', label: 'sent', colour: 'blue' },
   { column: 'ok', label: 'succeeded', colour: 'green' },
+  { column: 'failed', label: 'failed', colour: 'yellow' },
   { column: 'throttled', label: '429s', colour: 'red', isArea: true },
   { column: 'rateSet', label: 'rate set', colour: 'ink', dash: [2, 3] },
   { column: 'rateTold', label: 'rate told', colour: 'purple', dash: [8, 4] },
