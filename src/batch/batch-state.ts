@@ -122,13 +122,14 @@ export class BatchState {
 
   /** Stops the run if the server has been down for too long. */
   watchServer(): void {
-    const { downForMs, wasReached, tried } = this.#outage;
+    const { downForMs, wasReached, tried, culprit } = this.#outage;
     const { outageMs, unreachableMs } = this.#settings.batch;
     if (!wasReached && downForMs >= unreachableMs) {
-      const message = `the server does not answer (${tried}). Is it running, and is its address (--base-url) right?`;
+      const address = culprit === 'proxy' ? 'address' : 'address (--base-url)';
+      const message = `the ${culprit} does not answer (${tried}). Is it running, and is its ${address} right?`;
       this.stop({ reason: 'unreachable', message });
     } else if (wasReached && downForMs >= outageMs) {
-      const message = `the server has not answered for ${Math.round(downForMs / 1_000)} s (${tried})`;
+      const message = `the ${culprit} has not answered for ${Math.round(downForMs / 1_000)} s (${tried})`;
       this.stop({ reason: 'outage', message });
     }
   }

@@ -39,6 +39,9 @@ export class ConnectionError extends Error {
   }
 }
 
+/** The proxy cannot be reached. */
+export class ProxyConnectionError extends ConnectionError {}
+
 /** A good status with a body that is not JSON: the server is not a model API. */
 export class BadAnswerError extends ConnectionError {
   readonly statusCode: number;
@@ -135,7 +138,7 @@ export class OutageWatch {
   #attempts = 0;
   /** Bad answers since the last good one. */
   #bad = 0;
-  #last = '';
+  #last: Error | undefined = undefined;
   readonly #now: () => number;
 
   constructor(now: () => number) {
@@ -152,9 +155,14 @@ export class OutageWatch {
     return this.#failures >= SHOWN_IN_A_ROW || (this.#failures > 0 && !this.wasReached);
   }
 
+  /** What did not answer at the last attempt. */
+  get culprit(): 'server' | 'proxy' {
+    return this.#last instanceof ProxyConnectionError ? 'proxy' : 'server';
+  }
+
   /** The number of attempts without an answer, and the last error, in words. */
   get tried(): string {
-    return `${this.#attempts} ${this.#attempts === 1 ? 'attempt' : 'attempts'}, the last: ${this.#last}`;
+    return `${this.#attempts} ${this.#attempts === 1 ? 'attempt' : 'attempts'}, the last: ${this.#last?.message ?? ''}`;
   }
 
   /** An answer came. */
@@ -187,7 +195,7 @@ export class OutageWatch {
     this.#since ??= this.#now();
     this.#failures += 1;
     this.#attempts += 1;
-    this.#last = error.message;
+    this.#last = error;
     // The limiter itself waits for a server that cannot be reached.
     if (error instanceof ConnectionError && classify(error).connection !== undefined) {
       return undefined;

@@ -1,5 +1,13 @@
-import { Agent, type Dispatcher, EnvHttpProxyAgent, ProxyAgent } from 'undici';
+import {
+  Agent,
+  type buildConnector,
+  type Dispatcher,
+  EnvHttpProxyAgent,
+  Pool,
+  ProxyAgent,
+} from 'undici';
 import { BatchError, codeOf, messageOf } from '../errors.ts';
+import { at } from '../json.ts';
 import { shownUrl } from '../printable.ts';
 
 /** The code of an error of a proxy that refuses the user or the server: it refuses all requests. */
@@ -18,23 +26,61 @@ const HAS_SCHEME = /^[a-z][a-z\d+.-]*:\/\//i;
  */
 export function dispatcherOf(proxy: string | undefined, options: Agent.Options): Dispatcher {
   if (proxy !== undefined) {
-    return new ProxyAgent({ ...options, uri: proxyUrl('`proxy`', proxy) });
+    const uri = proxyUrl('`proxy`', proxy);
+    const clientFactory = proxyClients([{ name: 'the option proxy', url: uri }]);
+    return new ProxyAgent({ ...options, uri, clientFactory });
   }
   const httpProxy = proxyIn('http_proxy');
   const httpsProxy = proxyIn('https_proxy');
-  if (httpProxy === undefined && httpsProxy === undefined) return new Agent(options);
+  const proxies = [httpProxy, httpsProxy].filter((given) => given !== undefined);
+  if (proxies.length === 0) return new Agent(options);
   return new EnvHttpProxyAgent({
     ...options,
-    httpProxy: httpProxy ?? '',
-    httpsProxy: httpsProxy ?? '',
+    httpProxy: httpProxy?.url ?? '',
+    httpsProxy: httpsProxy?.url ?? '',
+    clientFactory: proxyClients(proxies),
   });
 }
 
+/** A proxy, and the option or variables that name it. */
+interface Proxy {
+  readonly name: string;
+  readonly url: string;
+}
+
+/** No connection to a proxy could be made. */
+export class ProxyDownError extends Error {
+  readonly code: string | undefined;
+
+  constructor(proxy: string, cause: Error) {
+    super(`cannot reach the proxy ${proxy}: ${messageOf(at(cause, 'errors', 0) ?? cause)}`, {
+      cause,
+    });
+    this.code = codeOf(cause);
+  }
+}
+
+/** Makes connections to proxies, whose errors name the proxy. */
+function proxyClients(proxies: readonly Proxy[]): NonNullable<ProxyAgent.Options['clientFactory']> {
+  return (origin, options) => {
+    const { connect } = options as { readonly connect: buildConnector.connector };
+    const { href, host } = new URL(origin);
+    const names = proxies.filter(({ url }) => new URL(url).href === href).map(({ name }) => name);
+    const named: buildConnector.connector = (to, callback) => {
+      connect(to, (...[error, socket]) => {
+        if (error === null) callback(null, socket);
+        else callback(new ProxyDownError(`${host} of ${names.join(' and ')}`, error), null);
+      });
+    };
+    return new Pool(origin, { ...options, connect: named });
+  };
+}
+
 /** The names of these variables are in use in lower and in upper case. */
-function proxyIn(variable: string): string | undefined {
+function proxyIn(variable: string): Proxy | undefined {
   for (const name of [variable, variable.toUpperCase()]) {
     const text = process.env[name]?.trim() ?? '';
-    if (text !== '') return proxyUrl(name, text);
+    if (text !== '') return { name, url: proxyUrl(name, text) };
   }
   return undefined;
 }

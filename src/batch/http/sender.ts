@@ -10,9 +10,10 @@ import {
   BadAnswerError,
   CallTimeoutError,
   ConnectionError,
+  ProxyConnectionError,
   StatusError,
 } from './failures.ts';
-import { dispatcherOf, proxyProblem } from './proxy.ts';
+import { dispatcherOf, ProxyDownError, proxyProblem } from './proxy.ts';
 
 const ANTHROPIC_URL = '/v1/messages';
 const ANTHROPIC_VERSION = '2023-06-01';
@@ -158,6 +159,9 @@ function connectionError(target: string, error: unknown): ConnectionError {
   const refused = proxyProblem(inner);
   if (refused !== undefined) {
     return new ConnectionError(`cannot reach ${target}: ${refused.message}`, refused.code, error);
+  }
+  if (error instanceof ProxyDownError) {
+    return new ProxyConnectionError(error.message, error.code ?? 'ERR_NETWORK', error);
   }
   const code = codeOf(error) ?? codeOf(inner) ?? codeOf(at(error, 'cause')) ?? 'ERR_NETWORK';
   return new ConnectionError(`cannot reach ${target}: ${messageOf(inner)}`, code, error);

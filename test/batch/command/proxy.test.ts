@@ -97,3 +97,26 @@ it('a proxy without http:// is one, and what is no URL is refused by its name', 
   expect([wrong.code, wrong.stdout]).toEqual([2, '']);
   expect(wrong.stderr).toContain('HTTPS_PROXY must be an http or https URL, got "http://…@"');
 });
+
+it('a proxy that is down is named, with its option or variable', {
+  timeout: 60_000,
+}, async (test) => {
+  const { run, write, results } = await rig(test);
+  write('in.jsonl', prompts(2));
+  const args = ['in.jsonl', '--out', 'out.jsonl'];
+  const down = 'http://me:secret@127.0.0.1:1';
+  const runs = await Promise.all([
+    run([...args, '--proxy', down]),
+    run(['in.jsonl', '--out', 'other.jsonl'], { env: { HTTP_PROXY: down } }),
+  ]);
+  for (const [index, name] of ['the option proxy', 'HTTP_PROXY'].entries()) {
+    const { code, stdout = '', stderr = '' } = runs[index] ?? {};
+    expect(code).toBe(1);
+    const refused = `cannot reach the proxy 127.0.0.1:1 of ${name}: connect ECONNREFUSED 127.0.0.1:1`;
+    expect(stdout).toContain('the proxy does not answer');
+    expect(stdout).toContain(refused);
+    expect(stdout).not.toContain('base-url');
+    expect(stdout + stderr).not.toContain('secret');
+  }
+  expect(results()).toEqual([]);
+});
