@@ -4,23 +4,23 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { targetOf } from '../../src/batch/command/destination.ts';
+import { readLimits, readModelLimits } from '../../src/batch/command/limits.ts';
 import { createProgram } from '../../src/batch/command/program.ts';
-import {
-  readLimits,
-  readModelLimits,
-  readRunOptions,
-} from '../../src/batch/command/run-options.ts';
+import { readRunOptions } from '../../src/batch/command/run-options.ts';
 import { OptionValues } from '../../src/batch/command/values.ts';
 import { createHttpSender, runBatch } from '../../src/batch/index.ts';
 import { readPriceFile } from '../../src/batch/money.ts';
 import { loadQueuePackages } from '../../src/batch/queue/queue-packages.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'headgate-options-'));
-const [input, limits] = [join(folder, 'in.jsonl'), join(folder, 'limits.json')];
+const [input, limits, images] = ['in.jsonl', 'limits.json', 'images.json'].map((name) =>
+  join(folder, name),
+) as [string, string, string];
 
 beforeAll(() => {
   writeFileSync(input, '{"id": "p0", "prompt": "p0"}\n');
   writeFileSync(limits, '{"requestsPerMinut": 3}');
+  writeFileSync(images, '{"limits": {"images": {"limit": 5, "windowMs": 1000}}}');
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -64,6 +64,15 @@ describe('a wrong option of headgate run is named', () => {
     [['--header', 'Upgrade: x'], '--header Upgrade is set by the connection'],
     [['--header', 'x'], '--header must have the form "Name: value"'],
     [['--config', limits], 'did you mean `requestsPerMinute`'],
+    [['--config', limits], 'is no option of the limiter; did'],
+    [
+      ['--limits', limits],
+      '"requestsPerMinut": the options of the limiter must be an object, got 3',
+    ],
+    [
+      ['--config', images],
+      'images.json: a run counts requests, tokens and bytes, so `limits.images`',
+    ],
     [['--config', 'none'], '--config none: there is no such file'],
     [['--max-cost', '3'], 'a bound of the cost needs prices'],
     [['--price-in', '3'], '--price-out is missing beside the other prices'],
@@ -78,6 +87,15 @@ describe('a wrong option of headgate run is named', () => {
     const error = await errorOf(['run', input, '--out', out, '--model', 'm', ...args]);
     expect(error).toMatchObject({ message: expect.stringContaining(says) });
   });
+});
+
+it('a limit that no request is charged for is named by its variables', () => {
+  const env = { HEADGATE_LIMITS_IMAGES_LIMIT: '5', HEADGATE_LIMITS_IMAGES_WINDOW_MS: '1000' };
+  expect(() => readLimits(new OptionValues({}), env)).toThrow(
+    'HEADGATE_LIMITS_IMAGES_*: a run counts requests, tokens and bytes, so `limits.images` would',
+  );
+  const settled = { ...env, HEADGATE_LIMITS_IMAGES_CHARGE: 'settle' };
+  expect(readLimits(new OptionValues({}), settled).limits).toHaveProperty('images');
 });
 
 it('an empty name of an input is said to be one', async () => {

@@ -1,18 +1,11 @@
-import {
-  createLimiter,
-  type LimiterOptions,
-  limiterOptionsFromEnv,
-  limiterOptionsFromJSON,
-  mergeLimiterOptions,
-} from 'headgate';
+import type { LimiterOptions } from 'headgate';
 import { API_NAMES, type ApiName } from '../endpoint.ts';
-import { BatchError, fileProblem } from '../errors.ts';
-import { isObject, readJsonFile } from '../json.ts';
+import { BatchError } from '../errors.ts';
 import type { ExistingOutput } from '../ledger/open-output.ts';
 import { type Prices, readPriceFile } from '../money.ts';
 import { type BatchOptions, CHANGED_LINES } from '../options.ts';
-import type { ModelLimits } from '../pacer.ts';
 import type { RunLimits } from '../queue/queue-job.ts';
+import { readLimits, readModelLimits, readShortLimits } from './limits.ts';
 import { OF_WORKERS } from './option-table.ts';
 import type { OptionValues } from './values.ts';
 
@@ -113,17 +106,6 @@ function forWorkers({ concurrency = 0 }: Omit<RunLimits, 'at'>): LimiterOptions 
   return { concurrency: Math.max(QUEUED, 2 * concurrency), maxAttempts: 1, adaptive: false };
 }
 
-/** The limits that have their own options. @throws BatchError */
-function readShortLimits(values: OptionValues): Omit<RunLimits, 'at'> {
-  const limits = defined({
-    concurrency: values.integer('concurrency'),
-    requestsPerMinute: values.integer('rpm'),
-    tokensPerMinute: values.integer('tpm'),
-  });
-  tried('', () => createLimiter(limits).close());
-  return limits;
-}
-
 /** The name of a queue. @throws BatchError */
 export function readQueue(values: OptionValues): string {
   const queue = values.text('queue') ?? 'headgate';
@@ -156,56 +138,4 @@ function readPrices(values: OptionValues, api: ApiName): Prices | undefined {
     throw new BatchError('--price-out is missing beside the other prices');
   }
   return { '*': { in: input, cached, out: output ?? 0 } };
-}
-
-/** @throws BatchError */
-export function readModelLimits(values: OptionValues): ModelLimits | undefined {
-  const file = values.text('limits');
-  if (file === undefined) return undefined;
-  return tried(`--limits ${file}: `, () => {
-    const limits: unknown = JSON.parse(readJsonFile(file));
-    if (!isObject(limits)) throw new TypeError('must be an object of limits by model');
-    const entries = Object.entries(limits).map(([model, own]) => {
-      return [model, limiterOptionsFromJSON(JSON.stringify(own))] as const;
-    });
-    return Object.fromEntries(entries);
-  });
-}
-
-/** Options outweigh the file of --config, which outweighs the environment. */
-export function readLimits(values: OptionValues, env: NodeJS.ProcessEnv): LimiterOptions {
-  const file = values.text('config');
-  const given: LimiterOptions = defined({
-    ...readShortLimits(values),
-    maxAttempts: values.integer('max-attempts'),
-    deadlineMs: values.time('deadline'),
-  });
-  const fromEnv = tried('', () => limiterOptionsFromEnv('HEADGATE', env));
-  const fromFile = file === undefined ? {} : tried(`--config ${file}: `, () => readConfig(file));
-  return tried('', () => {
-    const merged = mergeLimiterOptions(given, fromFile, fromEnv);
-    // Checks the merged limits before the input is read.
-    createLimiter(merged).close();
-    return merged;
-  });
-}
-
-function readConfig(file: string): LimiterOptions {
-  return limiterOptionsFromJSON(readJsonFile(file));
-}
-
-/** @throws BatchError where `read` throws */
-function tried<R>(place: string, read: () => R): R {
-  try {
-    return read();
-  } catch (error) {
-    throw new BatchError(place + fileProblem(error), { cause: error });
-  }
-}
-
-/** The object without its undefined values. */
-function defined<T extends object>(options: T): Partial<T> {
-  const entries = Object.entries(options).filter(([, value]) => value !== undefined);
-  // A `Partial` may lack keys, so the cast is safe.
-  return Object.fromEntries(entries) as Partial<T>;
 }

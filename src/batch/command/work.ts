@@ -5,13 +5,8 @@ import { printable } from '../printable.ts';
 import { startWork, type Work } from '../queue/queue-work.ts';
 import { nameOf, targetOf } from './destination.ts';
 import { startCommandInspector } from './inspect.ts';
-import {
-  MAX_TIMEOUT_DAYS,
-  readLimits,
-  readModelLimits,
-  readQueue,
-  TIMEOUT_MS,
-} from './run-options.ts';
+import { readLimits, readModelLimits } from './limits.ts';
+import { MAX_TIMEOUT_DAYS, readQueue, TIMEOUT_MS } from './run-options.ts';
 import { onSignals } from './signals.ts';
 import { startCommandTelemetry } from './telemetry.ts';
 import type { OptionValues } from './values.ts';
