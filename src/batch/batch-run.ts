@@ -212,25 +212,3 @@ export class BatchRun {
 function lostLock(output: string): string {
   return `${output} is being written by another run, which took this one for dead`;
 }
-
-/**
- * Sends the requests of files through a rate-limited API and appends their results to a file. The
- * file is the only state: after a crash, call it again with the same options to continue.
- *
- * @throws BatchError for an error before anything was sent; RangeError or TypeError that names
- * a wrong option
- * @example
- * const report = await runBatch({
- *   input: 'prompts.jsonl',
- *   output: 'results.jsonl',
- *   model: 'gpt-5-mini',
- *   send: async ({ body }, { signal }) => ({
- *     statusCode: 200,
- *     body: await client.post('/chat/completions', { body, signal }),
- *   }),
- *   requestsPerMinute: 500,
- * });
- */
-export async function runBatch(options: BatchOptions): Promise<BatchReport> {
-  return new BatchRun(options).run();
-}

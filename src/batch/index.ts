@@ -1,5 +1,5 @@
 /** Files of requests through a rate-limited API: `headgate/batch`. */
-export { BatchRun, runBatch } from './batch-run.ts';
+export { BatchRun } from './batch-run.ts';
 export { type AnswerCache, openCache } from './cache/answer-cache.ts';
 export { API_NAMES, type ApiName, answerText } from './endpoint.ts';
 export { BatchError, InputError } from './errors.ts';
@@ -13,4 +13,5 @@ export type { PaceView } from './pace-view.ts';
 export type { ModelLimits } from './pacer.ts';
 export type { BatchPhase, BatchProgress, BatchReport, Stop, StopReason } from './progress.ts';
 export type { BatchRequest, BatchResponse, Send, SendContext } from './request.ts';
+export { runBatch } from './run-batch.ts';
 export type { ErrorCount } from './tally.ts';
