@@ -23,12 +23,12 @@ async function bundled(code: string): Promise<{ bytes: number; gzipped: number }
   return { bytes: Buffer.byteLength(text), gzipped: gzipSync(text).length };
 }
 
-it('`throttle` alone costs a bundle at most 257.0 kB, 84.0 kB compressed', async () => {
+it('`throttle` alone costs a bundle at most 257.0 kB, 84.5 kB compressed', async () => {
   const { bytes, gzipped } = await bundled(
     "import { throttle } from 'headgate';\nthrottle(fetch);",
   );
   expect(bytes).toBeLessThanOrEqual(257_000);
-  expect(gzipped).toBeLessThanOrEqual(84_000);
+  expect(gzipped).toBeLessThanOrEqual(84_500);
 });
 
 it('what is imported and not used costs nothing', async () => {
