@@ -89,6 +89,7 @@ export abstract class AttemptPacer extends LearnerParts {
         requests: charges.requests,
       }),
     );
+    sending.lacksDemand = hasRoom && idleMs > 0;
     if (this.estimate.trial.isSending) {
       sending.isTrial = true;
       this.estimate.trial.sent();

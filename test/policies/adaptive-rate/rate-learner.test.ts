@@ -104,6 +104,17 @@ describe('a learner of the rate', () => {
     expect(learner.take(0, 2_000).idleMs).toBe(1_000);
   });
 
+  it('knows that nothing waited to be sent, unless places in flight were missing', () => {
+    for (const hasRoom of [true, false]) {
+      const player = playing();
+      for (let n = 0; n < 20; n += 1) player.accepted(10);
+      player.rejected(10);
+      player.accepted(10);
+      expect(player.send().lacksDemand).toBe(false);
+      expect(player.learner.take(0, player.now + 10_000, hasRoom).lacksDemand).toBe(hasRoom);
+    }
+  });
+
   it.each([
     ['goes at once after a time without demand', true],
     ['is paced where only places in flight were missing', false],

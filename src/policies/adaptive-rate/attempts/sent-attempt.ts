@@ -40,6 +40,8 @@ export class SentAttempt {
   isAnswered = false;
   /** Whether it is part of a trial, and no evidence for the rate. */
   isTrial = false;
+  /** Whether it was sent later than the pace permitted, since nothing waited to be sent. */
+  lacksDemand = false;
   /** For a rejected attempt: whether a reported limit explains the rejection. */
   isExplained = false;
   /**

@@ -81,11 +81,12 @@ export class RejectionsByChance {
   }
 
   /**
-   * An attempt of a trial has ended. A rejection that looks different shows nothing here.
+   * An attempt of a trial has ended. A rejection that looks different shows nothing here, nor does
+   * an attempt that was not sent at the pace of the trial.
    * @returns the rate that was accepted before, per ms, if the trial has ended well
    */
-  tried({ outcome, isOfOtherKind, at, namedUntil }: SentAttempt): number | undefined {
-    const result = isOfOtherKind ? 'withdrawn' : outcome;
+  tried({ outcome, isOfOtherKind, lacksDemand, at, namedUntil }: SentAttempt): number | undefined {
+    const result = isOfOtherKind || lacksDemand ? 'withdrawn' : outcome;
     return this.likeLimit.tried({ outcome: result, at, namedUntil })
       ? this.likeLimit.ratePerMs
       : undefined;

@@ -109,6 +109,23 @@ describe('rejections by chance', () => {
     expect(falling(5, {}, earlier).trial.isSending).toBe(true);
   });
 
+  it.each([
+    [16, 0.1],
+    [17, 0],
+  ])(
+    'pass no trial whose attempts were not sent at its pace for lack of demand: %i of 32, %d',
+    (count, share) => {
+      const byChance = falling(10, {});
+      for (let n = 0; n < 32; n += 1) {
+        byChance.trial.sent();
+        const sent = { at: n, order: n, pacePerMs: 1, others: 0, isPaced: true, isSaved: false };
+        const given = { outcome: 'accepted', lacksDemand: n < count } as const;
+        byChance.tried(Object.assign(new SentAttempt({ ...sent, idleMs: 0 }), given));
+      }
+      expect(byChance.share).toBeCloseTo(share, 6);
+    },
+  );
+
   it.each([['the attempts of other processes', { canTry: false }]])(
     'are never more in view of %s',
     (_, kind) => {
