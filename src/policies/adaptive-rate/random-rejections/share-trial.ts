@@ -86,9 +86,10 @@ export class ShareTrial {
     this.pending -= 1;
     const isAfterWait = this.lastAt < this.namedUntil && at >= this.namedUntil;
     this.lastAt = at;
-    if (isAfterWait) this.counted -= 1;
+    const isFailed = outcome === 'withdrawn';
+    if (isFailed) this.failed += 1;
+    if (isFailed || isAfterWait) this.counted -= 1;
     else if (outcome === 'rejected') this.rejected += 1;
-    else if (outcome === 'withdrawn') this.failed += 1;
     this.namedUntil = Math.max(this.namedUntil, namedUntil);
     if (this.rejected > this.most || this.failed > MOST_FAILED) {
       this.stop();
