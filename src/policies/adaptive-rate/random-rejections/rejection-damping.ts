@@ -42,7 +42,8 @@ export interface Caution {
  * Finds rejections that do not depend on the rate: if the rate falls several times, less is
  * accepted, and the share of rejected attempts stays the same, the rate is not the cause. Then the
  * earlier rate is tried again. If more is accepted, rejections are ignored from then on, until they
- * are clearly more than their share, or come too regularly for chance. Where rejections name waits, {@link SlowComparison} finds them.
+ * are clearly more than their share, or come too regularly for chance. Where rejections name waits,
+ * {@link SlowComparison} finds small shares sooner.
  */
 export class RejectionDamping {
   private readonly caution: Caution;
