@@ -28,7 +28,7 @@ export class RegularStops {
     this.accepted = 0;
     const least = Math.min(this.least, accepted);
     const most = Math.max(this.most, accepted);
-    const isAlike = this.alike > 0 && least >= LEAST && most < ALIKE * least;
+    const isAlike = least >= LEAST && most < ALIKE * least;
     this.least = isAlike ? least : accepted;
     this.most = isAlike ? most : accepted;
     this.alike = isAlike ? this.alike + 1 : 1;

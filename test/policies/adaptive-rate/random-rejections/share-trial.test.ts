@@ -98,6 +98,20 @@ describe('a trial of a share of rejections', () => {
       expect(alternating(0.4, 2)).toBe(true);
     });
 
+    it('leaves it out too where attempts before the wait were accepted after the rejection', () => {
+      const trial = new ShareTrial();
+      const sent = sendAll(trial, 0.4);
+      const ended: (boolean | undefined)[] = [];
+      for (let n = 0; n < sent / 3; n += 1) {
+        const at = 1_000 * n;
+        ended.push(trial.settled({ outcome: 'rejected', at: at + 1, namedUntil: at + 1_000 }));
+        ended.push(trial.settled({ outcome: 'rejected', at: at + 2, namedUntil: NEVER }));
+        ended.push(trial.settled({ outcome: 'accepted', at: at + 1_000, namedUntil: NEVER }));
+      }
+      expect(ended.find((result) => result !== undefined)).toBe(false);
+      expect(ended.indexOf(false)).toBe(21);
+    });
+
     it('counts attempts that were sent before the wait was known', () => {
       const trial = new ShareTrial();
       sendAll(trial, 0.1);
