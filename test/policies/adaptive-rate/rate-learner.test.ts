@@ -349,6 +349,15 @@ describe('a learner of the rate', () => {
     expect(mostOf(3_000)).toBeGreaterThan(1.05 * mostOf(3_001));
   });
 
+  it('plans the whole wait that a rejection names, and tells none once it has passed', () => {
+    const player = playing();
+    const { learner } = player;
+    for (let n = 0; n < 20; n += 1) player.accepted(10);
+    player.rejected(10, { ...TOO_MANY, retryAfterMs: 5_500 });
+    expect(learner.plannedMs(0, player.now)).toBe(5_500);
+    expect(learner.plannedMs(0, player.now + 5_500)).toBe(0);
+  });
+
   it('never asks to be asked again at the same instant of a real clock', () => {
     const player = playing();
     player.now = 1.7e12;
