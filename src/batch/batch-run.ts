@@ -175,7 +175,9 @@ export class BatchRun {
     const { pacer, attempts, stopSignal } = this.#state;
     this.#state.phase = 'running';
     const interrupt = () => this.stop({ reason: 'interrupted', message: 'stopped' });
-    void Promise.race([onAbort(signal), onAbort(abortSignal)]).then(interrupt);
+    const listening = new AbortController();
+    const ended = listening.signal;
+    void Promise.race([onAbort(signal, ended), onAbort(abortSignal, ended)]).then(interrupt);
     let end = () => {};
     const completed = new Promise<void>((resolve, reject) => {
       const sending = pacer.send(source, attempts.attempt).subscribe({
@@ -186,13 +188,17 @@ export class BatchRun {
       end = () => sending.unsubscribe();
     });
     const isCompleted = completed.then(() => true);
-    const hasCompleted = (await Promise.race([isCompleted, onAbort(stopSignal)])) === true;
-    if (!hasCompleted) {
-      this.#state.phase = 'draining';
-      await drain({ attempts, queue: this.#queue, drainMs, abortSignal });
+    try {
+      const hasCompleted = (await Promise.race([isCompleted, onAbort(stopSignal, ended)])) === true;
+      if (!hasCompleted) {
+        this.#state.phase = 'draining';
+        await drain({ attempts, queue: this.#queue, drainMs, abortSignal, ended });
+      }
+      return hasCompleted;
+    } finally {
+      end();
+      listening.abort();
     }
-    end();
-    return hasCompleted;
   }
 
   /** A result is reported only once it is on disk. */

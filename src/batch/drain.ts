@@ -13,11 +13,14 @@ interface Draining {
   readonly drainMs: number;
   /** Ends the wait at once. */
   readonly abortSignal: AbortSignal | undefined;
+  /** Fires when the run no longer listens. */
+  readonly ended: AbortSignal;
 }
 
 /** Waits for the requests in flight when a run has stopped, and lets workers begin no others. */
-export async function drain({ attempts, queue, drainMs, abortSignal }: Draining): Promise<void> {
-  const aborted = onAbort(abortSignal);
+export async function drain(draining: Draining): Promise<void> {
+  const { attempts, queue, drainMs, abortSignal, ended } = draining;
+  const aborted = onAbort(abortSignal, ended);
   queue?.withdraw();
   await Promise.race([attempts.idle(), sleep(drainMs, undefined, { ref: false }), aborted]);
   if (queue === undefined || attempts.active === 0 || abortSignal?.aborted) return;
@@ -26,10 +29,13 @@ export async function drain({ attempts, queue, drainMs, abortSignal }: Draining)
   await setImmediate();
 }
 
-/** Resolves when the signal fires; never if there is no signal. */
-export function onAbort(signal: AbortSignal | undefined): Promise<void> {
+/**
+ * Resolves when the signal fires; never if there is no signal.
+ * @param ended removes the listener when it fires: a signal may outlive many runs
+ */
+export function onAbort(signal: AbortSignal | undefined, ended: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) resolve();
-    else signal?.addEventListener('abort', () => resolve(), { once: true });
+    else signal?.addEventListener('abort', () => resolve(), { once: true, signal: ended });
   });
 }

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect, it } from 'vitest';
 import type { Send } from '../../src/batch/index.ts';
 import { batchRig, prompts } from './rig.ts';
@@ -30,3 +31,14 @@ it('an abort before the start sends nothing', async (test) => {
   );
   expect(sent).toEqual([]);
 });
+
+it.for(['signal', 'abortSignal'])(
+  'a run that has ended listens to %s no more',
+  async (name, test) => {
+    const { signal } = new AbortController();
+    const { write, run } = await batchRig(test);
+    write('in.jsonl', prompts(5));
+    expect(await run({ [name]: signal })).toMatchObject({ ok: 5 });
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  },
+);
