@@ -130,6 +130,7 @@ export class RetryWait implements AdmissionCallback {
       // A listener may have unsubscribed.
       if (this.gone) return;
       this.#delay = this.#clock.setTimer(() => {
+        this.#delay = undefined;
         this.#retryWaited(delayMs);
         if (!this.gone) this.#enterGates();
       }, delayMs);
@@ -144,16 +145,28 @@ export class RetryWait implements AdmissionCallback {
   giveUp(): void {
     // Set this first, so that the request cannot pass, whatever listeners of its wait do.
     this.gone = true;
-    if (this.#waitsAt === undefined) this.#retryWaited(this.#clock.now() - this.#startedAt);
-    else this.#waitsAt.gaveUp(this.#ticket, this);
+    if (this.#waitsAt === undefined) {
+      this.#gaveUp();
+      this.#retryWaited(this.#clock.now() - this.#startedAt);
+    } else this.#waitsAt.gaveUp(this.#ticket, this);
     this.cancel();
   }
 
+  /** The request waits no longer, and its wait so far is not booked. */
   cancel(): void {
+    if (!this.gone) this.#gaveUp();
     this.gone = true;
     this.#delay?.cancel();
     // This may let other requests pass, and one of them may cancel this wait again.
     this.#waitsAt?.left(this);
+  }
+
+  /** Notes where the request waits, if it does. */
+  #gaveUp(): void {
+    if (this.queued > 0) this.#waitsAt?.waits.givesUp(this.#ticket, this);
+    else if (this.#delay !== undefined && this.instrumentation !== undefined) {
+      this.#ticket.gaveUpAt = 'retry';
+    }
   }
 
   /** Its own delay is over, or was cut short. */

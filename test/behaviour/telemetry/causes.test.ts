@@ -92,6 +92,39 @@ describe('a request that stops waiting reports its gate', () => {
     expect(gates().sort()).toEqual(['concurrency', 'concurrency', undefined]);
   });
 
+  it.each([
+    ['retry', 500, {}],
+    ['backoff', 429, { adaptive: false }],
+    ['pace', 429, {}],
+  ] as const)(
+    'when its caller aborts it before another attempt: %s',
+    async (gate, status, options) => {
+      const limiter = createLimiter({ clock, ...options });
+      const { signal, abort } = aborting();
+      const fail = async () => Promise.reject(Object.assign(new Error('no'), { status }));
+      const given = limiter.run(fail, { signal }).catch(() => 'aborted');
+      await clock.advanceAsync(50);
+      abort();
+      expect(await given).toBe('aborted');
+      expect(await givenUp(gate)).toBe(1);
+      expect(gates()).toEqual([gate]);
+    },
+  );
+
+  it('but not if its last wait is over', async () => {
+    const limiter = createLimiter({ clock });
+    const { signal, abort } = aborting();
+    const send = async ({ attempt }: { attempt: number }) => {
+      if (attempt === 1) throw Object.assign(new Error('no'), { status: 500 });
+      await sleep(60_000);
+    };
+    const given = limiter.run(send, { signal }).catch(() => 'aborted');
+    await clock.advanceAsync(30_000);
+    abort();
+    expect(await given).toBe('aborted');
+    expect(gates()).toEqual([undefined]);
+  });
+
   it('when the queue is full', async () => {
     const limiter = createLimiter({ clock, concurrency: 1, maxQueue: 1, overflow: 'drop-oldest' });
     void limiter.run(() => sleep(1_000));
