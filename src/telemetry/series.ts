@@ -158,6 +158,8 @@ export class Series implements Instrumentation {
       note.startedMs = Number.NaN;
       this.#running -= 1;
       this.#attempts.add(outcome === 'ok' ? '' : outcome);
+      // It has used them, though a part of an answer says nothing of the estimate.
+      this.#tokens += ticket.usage?.tokens ?? 0;
     }
     // The duration of an abandoned request says nothing about latency.
     if (outcome === 'cancelled' || outcome === 'reclaimed') return;

@@ -96,6 +96,27 @@ describe('the metrics of a scripted run', () => {
     expect(histogram('headgate.byte_estimate.ratio', inBytes)).toEqual({ count: 1, sum: 2 });
   });
 
+  it('count the tokens of a call that is abandoned, and compare no estimate with them', async () => {
+    const clock = new ManualClock();
+    const limiter = createLimiter({ clock });
+    const aborting = new AbortController();
+    const run = limiter.run(
+      ({ recordTokens }) => {
+        recordTokens(7);
+        return new Promise(() => {});
+      },
+      { tokens: 30, signal: aborting.signal },
+    );
+    aborting.abort();
+    await expect(run).rejects.toThrow();
+    const lease = await limiter.acquire({ tokens: 30 });
+    lease.recordTokens(9);
+    lease.release('cancelled');
+    const now = await sdk.collect();
+    expect(now.value('headgate.tokens')).toBe(16);
+    expect(now.points('headgate.byte_estimate.ratio')).toEqual([]);
+  });
+
   it('compare estimates with answers only where there is an estimate', async () => {
     const clock = new ManualClock();
     const limiter = createLimiter({ clock });
