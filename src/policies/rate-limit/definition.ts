@@ -96,7 +96,7 @@ export const RATE_LIMIT: PolicyDefinition<
     rateLimit: {
       name: 'headgate.rate_limit.limit',
       unit: '1',
-      meaning: 'amount that the window allows',
+      meaning: 'amount that the window allows; of a token bucket, what it can hold (`burst`)',
       by: 'limit',
     },
   },
@@ -107,7 +107,10 @@ export const RATE_LIMIT: PolicyDefinition<
     return {
       rateTarget: limit === undefined ? undefined : { limit },
       rateUsed: Object.fromEntries(usages.map(([name, { used }]) => [name, used])),
-      rateLimit: Object.fromEntries(usages.map(([name, { limit }]) => [name, limit])),
+      // What is used is compared with this, and a bucket is used up when its burst is.
+      rateLimit: Object.fromEntries(
+        policy.limits.rules.map(({ name, maxCost }) => [name, maxCost]),
+      ),
     };
   },
 };

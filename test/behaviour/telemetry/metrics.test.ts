@@ -133,6 +133,21 @@ describe('the metrics of a scripted run', () => {
     });
   });
 
+  it.each([10, 6_000])(
+    'show a bucket with a burst of %d as used up when it is empty',
+    async (burst) => {
+      const clock = new ManualClock();
+      const rule = { limit: 600, windowMs: 60_000, algorithm: 'token-bucket', burst } as const;
+      const limiter = createLimiter({ clock, limits: { requests: rule } });
+      for (let n = 0; n < burst; n += 1) limiter.tryAcquire()?.release();
+      const now = await sdk.collect();
+      const requests = { 'headgate.limit': 'requests' };
+      expect(now.value('headgate.rate_limit.usage', requests)).toBe(burst);
+      expect(now.value('headgate.rate_limit.limit', requests)).toBe(burst);
+      expect(limiter.snapshot().rateLimit?.requests).toMatchObject({ limit: 600, available: 0 });
+    },
+  );
+
   it('show rate limits, pace and circuit breaker if they are on', async () => {
     const clock = new ManualClock();
     const limiter = createLimiter({
