@@ -68,7 +68,7 @@ const OWN_METRICS = {
     'headgate.attempts',
     '{attempt}',
     [errorType],
-    'ended calls to the API; minus the number of requests, this is the number of retries',
+    'ended calls to the API; minus the number of requests that were sent, this is the number of retries',
   ),
   tokens: counter(
     'headgate.tokens',

@@ -110,6 +110,18 @@ function inOutage() {
   ];
 }
 
+/** Limiter "c": callers abort half of the requests in flight, and one in ten is sent again. */
+function cancelling() {
+  const c = { instance: 'a', headgate_name: 'c' };
+  return [
+    series('headgate_requests_total', { ...c, headgate_outcome: 'ok' }, 0, 10),
+    series('headgate_requests_total', { ...c, headgate_outcome: 'cancelled' }, 0, 10),
+    series('headgate_attempts_total', c, 0, 10),
+    series('headgate_attempts_total', { ...c, error_type: 'cancelled' }, 0, 10),
+    series('headgate_attempts_total', { ...c, error_type: '500' }, 0, 1),
+  ];
+}
+
 interface Case {
   readonly panel: string;
   /** Which of its queries. */
@@ -142,6 +154,8 @@ const CASES: readonly Case[] = [
   { panel: 'Mode', labels: { headgate_name: 'n' }, value: 1 },
   { panel: 'Mode', instance: 'b', labels: { headgate_name: 'n' }, value: 0 },
   { panel: 'Time that went into waiting', value: 0.75 },
+  { panel: 'Retries a request', limiter: 'c', value: 0.1 },
+  { panel: 'Retries a request, over time', limiter: 'c', value: 0.1 },
   { panel: 'Where the time of requests goes', query: 1, value: 25 },
   { panel: 'In flight, against the limit', limiter: 'f', query: 0, value: 10 },
   { panel: 'In flight, against the limit', limiter: 'f', query: 1, value: 10 },
@@ -193,7 +207,7 @@ function written(one: Case): string {
     tests: [
       {
         interval: `${EVERY}s`,
-        input_series: [...twoInstances(), ...fleet(), ...inOutage()],
+        input_series: [...twoInstances(), ...fleet(), ...inOutage(), ...cancelling()],
         promql_expr_test: [
           {
             // Versions of Prometheus differ in the last digits of a rate.

@@ -9,10 +9,13 @@ import { byLevel, levels } from '../styles.ts';
 
 const ENDED = { [LABELS.outcome]: '=~"ok|failed"' };
 
+/** An abandoned attempt is the last of a request that is not among the ended ones. */
+const ANSWERED = { [LABELS.errorType]: '!~"cancelled|reclaimed"' };
+
 /** Attempts beyond the first, for each request that was sent and has ended. */
 export function retryRatio(): string {
   const ended = sumRate([], 'requests', ENDED);
-  return `clamp_min(${quotient(sumRate([], 'attempts'), ended)} - 1, 0)`;
+  return `clamp_min(${quotient(sumRate([], 'attempts', ANSWERED), ended)} - 1, 0)`;
 }
 
 /** A figure in the colour of its level. */
