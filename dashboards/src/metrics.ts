@@ -20,6 +20,7 @@ export const LABELS = {
   reason: labelOf(ATTRIBUTES.reason),
   what: labelOf(ATTRIBUTES.what),
   kind: labelOf(ATTRIBUTES.kind),
+  unit: labelOf(ATTRIBUTES.unit),
   meanwhile: labelOf(ATTRIBUTES.meanwhile),
   errorType: labelOf(ATTRIBUTES.errorType),
 } as const;

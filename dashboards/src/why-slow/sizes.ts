@@ -1,8 +1,8 @@
-import { QUANTILE_COLOURS, STATE } from '../colours.ts';
+import { STATE } from '../colours.ts';
 import { LABELS } from '../metrics.ts';
 import { type PanelMaker, query, stacked, timeSeries } from '../parts.ts';
 import { QUANTILES, quantile, quotient, sumRate } from '../promql.ts';
-import { coloured, levelLines, levels } from '../styles.ts';
+import { levelLines, levels } from '../styles.ts';
 
 export function estimateRatio(): PanelMaker {
   const panel = timeSeries({
@@ -15,9 +15,10 @@ export function estimateRatio(): PanelMaker {
     .thresholdsStyle(levelLines())
     .noValue('no actual size is known');
   for (const [name, q] of QUANTILES) {
-    panel.withTarget(query(quantile(q, [], 'estimateRatio'), name));
+    const ratio = quantile(q, [LABELS.unit], 'estimateRatio');
+    panel.withTarget(query(ratio, `{{${LABELS.unit}}} ${name}`));
   }
-  return coloured(panel, QUANTILE_COLOURS);
+  return panel;
 }
 
 export function estimatedSizes(): PanelMaker {

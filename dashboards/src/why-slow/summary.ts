@@ -89,13 +89,13 @@ export function closedShare(): PanelMaker {
     .withTarget(present(closed, 'closed'));
 }
 
-/** Far from 1 either way, the byte budget counts something else than what is sent. */
+/** Far from 1 either way, the limits on a unit count something else than what is sent. */
 export function estimateNow(): PanelMaker {
   return rated(
     {
       title: 'Estimated / actual size',
       description:
-        'Median of estimated size over actual size. Below 1 the byte budget lets too much through, above 1 it holds too much back: give a better `estimate`.',
+        'Median of estimated size over actual size, in bytes and in tokens. Below 1 the limits on that unit let too much through, above 1 they hold too much back: give a better `estimate`.',
       unit: 'none',
     },
     'no size known',
@@ -110,5 +110,5 @@ export function estimateNow(): PanelMaker {
         [2, STATE.bad],
       ),
     )
-    .withTarget(present(quantile(0.5, [], 'estimateRatio'), 'median'));
+    .withTarget(present(quantile(0.5, [LABELS.unit], 'estimateRatio'), `{{${LABELS.unit}}}`));
 }
