@@ -23,11 +23,11 @@ async function bundled(code: string): Promise<{ bytes: number; gzipped: number }
   return { bytes: Buffer.byteLength(text), gzipped: gzipSync(text).length };
 }
 
-it('`throttle` alone costs a bundle at most 257.0 kB, 84.5 kB compressed', async () => {
+it('`throttle` alone costs a bundle at most 258.0 kB, 84.5 kB compressed', async () => {
   const { bytes, gzipped } = await bundled(
     "import { throttle } from 'headgate';\nthrottle(fetch);",
   );
-  expect(bytes).toBeLessThanOrEqual(257_000);
+  expect(bytes).toBeLessThanOrEqual(258_000);
   expect(gzipped).toBeLessThanOrEqual(84_500);
 });
 

@@ -27,6 +27,8 @@ export interface TicketOwner {
   readonly clock: Clock;
   /** Whether its tickets are calls of a limiter. Default false: they are requests of a stream. */
   readonly isCall?: boolean;
+  /** The feedback that hears of their 429s; undefined: unknown. */
+  readonly feedback?: object | undefined;
   /** Receives the end of its tickets, by `settled`. */
   readonly instrumentation?: EndObserver | undefined;
   tokensOf(value: unknown, bytes: number): number;
@@ -187,6 +189,11 @@ export class Ticket<out T = unknown> {
   /** @internal whether it is a call of a limiter, not a request of a stream */
   get isCall(): boolean {
     return this.#origin.isCall === true;
+  }
+
+  /** @internal the feedback that hears of its 429s; undefined: unknown */
+  get feedback(): object | undefined {
+    return this.#origin.feedback;
   }
 
   /** Tokens of the request, estimated at the first read. */

@@ -70,7 +70,7 @@ export class TicketFactory<T> implements TicketOwner {
   private readonly listener: RequestListener | undefined;
   private readonly impossible: PossibilityCheck | undefined;
   private readonly limits: LimitNames | undefined;
-  private readonly feedback: { readonly mode: Mode } | undefined;
+  readonly feedback: { readonly mode: Mode } | undefined;
   private readonly tap: Tap | undefined;
   private readonly named: TicketFactoryOptions['named'];
   /** Its options in fields: V8 is slow to read objects of many shapes. */

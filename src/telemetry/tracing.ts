@@ -13,8 +13,10 @@ import type { GateKind, SettleOutcome } from '../model/outcome.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
 import type { Chunk, ChunkReason } from '../model/sized.ts';
 import type { Ticket } from '../model/ticket.ts';
+import { getOrMake } from '../util/collections.ts';
 import { ATTRIBUTES, EVENT_NAMES, SPAN_NAMES, spanEventOf } from './attributes.ts';
 import { activeContext, ContextPropagator, runIn } from './context-propagator.ts';
+import { Rejections } from './rejections.ts';
 import { Note, noteOf, RequestSpan } from './request-span.ts';
 import { joined, WaitParts } from './wait-parts.ts';
 
@@ -39,12 +41,10 @@ export class Tracing implements Instrumentation {
   readonly #modes = new WeakMap<Ticket, Mode>();
   /** The request whose attempt has just ended, and which caused the present changes. */
   #cause: RequestSpan | undefined = undefined;
-  /** The request whose 429 last closed the backoff gate, and its attempt; undefined: not traced. */
-  #closedBy: readonly Link[] | undefined = undefined;
-  /** The request and attempt of the last 429, which slowed the adaptive rate. */
-  #slowedBy: readonly Link[] | undefined = undefined;
-  /** The time of that 429, by the gates' clock. */
-  #slowedAt = Number.NEGATIVE_INFINITY;
+  /** By feedback: limiters of one name, such as the keys of a group, have their own. */
+  #rejections = new WeakMap<object, Rejections>();
+  /** Those of the request whose attempt has just failed. */
+  #rejected: Rejections | undefined = undefined;
   /** Collects the parts of waits, which the gate reports one by one. */
   readonly #parts = new WaitParts();
 
@@ -88,20 +88,22 @@ export class Tracing implements Instrumentation {
     const span = this.#spanOf(ticket);
     span?.attemptEnded(kind === 'ok' && error === undefined, error);
     this.#cause = span;
-    if (kind === 'throttled') {
-      this.#slowedBy = span?.links;
-      this.#slowedAt = ticket.arrivedAt + ticket.ageMs;
-    }
+    this.#rejected = undefined;
+    if (kind === 'ok') return;
+    const rejected = getOrMake(this.#rejections, ticket.feedback ?? this, () => new Rejections());
+    this.#rejected = rejected;
+    if (kind === 'throttled') rejected.slowed(span?.links, ticket);
     // A request that is sent again is not settled now, so its role as the cause ends here.
-    if (span !== undefined && kind !== 'ok') {
-      queueMicrotask(() => {
-        if (this.#cause === span) this.#cause = undefined;
-      });
-    }
+    queueMicrotask(() => {
+      if (this.#cause === span) this.#cause = undefined;
+      if (this.#rejected === rejected) this.#rejected = undefined;
+    });
   }
 
   backoff(waitMs: number, source: string): void {
-    this.#closedBy = this.#cause?.links;
+    // The program has reported a 429 itself, of any feedback: no cause is known any more.
+    if (this.#rejected === undefined) this.#rejections = new WeakMap();
+    else this.#rejected.closedBy = this.#cause?.links;
     this.#cause?.event(EVENT_NAMES.backoff, {
       [ATTRIBUTES.seconds]: waitMs / 1000,
       [ATTRIBUTES.source]: source,
@@ -169,14 +171,10 @@ export class Tracing implements Instrumentation {
     this.#carrier.delivering(subject, deliver);
   }
 
-  /**
-   * Links to the 429 that made a request wait. A wait for the pace counts as its effect if the
-   * request arrived before the 429, or in the mode that followed it.
-   */
+  /** Links to the 429 that made a request wait. */
   #causeOf(gate: GateKind, ticket: Ticket): readonly Link[] | undefined {
-    if (gate === 'backoff') return this.#closedBy;
-    const isSlowed = ticket.arrivedAt <= this.#slowedAt || this.#modes.has(ticket);
-    return gate === 'pace' && isSlowed ? this.#slowedBy : undefined;
+    const rejections = this.#rejections.get(ticket.feedback ?? this);
+    return rejections?.causeOf(gate, ticket, this.#modes.has(ticket));
   }
 
   /** A request's spans, made when there is something to record: a million requests may wait. */
