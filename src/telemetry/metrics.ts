@@ -87,7 +87,7 @@ const OWN_METRICS = {
     'headgate.request.given_up',
     '{request}',
     [gate],
-    'requests that ended while they waited, by gate: aborted, timed out, or evicted for others',
+    'requests that ended while they waited, by gate: aborted, timed out, or evicted for others; and those that found the queue full',
   ),
   paused: gauge('headgate.paused', '1', [], '1: the limiter is paused, and sends nothing'),
   mode: gauge('headgate.mode', '1', [mode], '1: in this mode'),

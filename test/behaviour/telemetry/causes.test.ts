@@ -135,6 +135,19 @@ describe('a request that stops waiting reports its gate', () => {
     expect(error).toHaveProperty('gate', 'concurrency');
     expect(await givenUp('concurrency')).toBe(1);
   });
+
+  it('when it finds the queue full; and `tryAcquire`, which does not wait, counts as cancelled', async () => {
+    const limiter = createLimiter({ clock, concurrency: 1, maxQueue: 0 });
+    void limiter.run(() => sleep(1_000));
+    await expect(limiter.run(() => 1)).rejects.toThrow(QueueFullError);
+    expect(limiter.tryAcquire()).toBeUndefined();
+    expect(await givenUp('concurrency')).toBe(1);
+    expect(gates()).toEqual(['concurrency', undefined]);
+    const ended = (outcome: string) => ({ 'headgate.outcome': outcome });
+    const now = await sdk.collect();
+    expect(now.value('headgate.requests', ended('rejected'))).toBe(1);
+    expect(now.value('headgate.requests', ended('cancelled'))).toBe(1);
+  });
 });
 
 function aborting() {
