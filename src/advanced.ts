@@ -23,7 +23,7 @@ export type { FeedbackKind, LimitUnit, ReportedLimit } from './model/feedback.ts
 export type { GaugeSnapshot, GaugeValue } from './model/gauge.ts';
 export type { BackoffChange, ClosedChunk, Instrumentation } from './model/instrumentation.ts';
 export type { EventLevel, LimiterFact } from './model/limiter-event.ts';
-export type { GateWait, SettleOutcome } from './model/outcome.ts';
+export type { GateWait, ResultOrOutcome, SettleOutcome } from './model/outcome.ts';
 export type {
   AimdEvent,
   CircuitEvent,

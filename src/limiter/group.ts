@@ -1,7 +1,7 @@
 import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
 import { TooManyKeysError } from '../model/errors.ts';
 import type { GaugeSnapshot } from '../model/gauge.ts';
-import type { Outcome } from '../model/outcome.ts';
+import type { Outcome, ResultOrOutcome } from '../model/outcome.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
 import { isSized, type Sized } from '../model/sized.ts';
 import { resolveCommonOptions } from '../request/gate-options.ts';
@@ -127,7 +127,7 @@ export class LimiterGroup<T> {
    * As `limiter.throttle`, each request through the limiter of its key.
    * @throws TypeError that names a wrong option
    */
-  throttle<O extends ProjectOutput, B extends boolean = false>(
+  throttle<O extends ProjectOutput, B extends boolean | undefined = false>(
     project: Project<T, O>,
     options?: LimiterThrottleOptions<T> & { readonly outcomes?: B },
   ): OperatorFunction<T | Sized<T>, Emitted<T, O, B>>;
@@ -156,7 +156,7 @@ export class LimiterGroup<T> {
    * and wait for their key count as read ahead: if they use all of it, other keys wait too.
    * @throws RangeError or TypeError that names a wrong option
    */
-  throttleFrom<O extends ProjectOutput, B extends boolean = false>(
+  throttleFrom<O extends ProjectOutput, B extends boolean | undefined = false>(
     source: PullSource<T | Sized<T>>,
     project: Project<T, O>,
     options?: LimiterThrottleOptions<T> & PullOptions & { readonly outcomes?: B },
@@ -180,16 +180,11 @@ export class LimiterGroup<T> {
    * @example
    * const answers = await group.map(requests, (request) => client.complete(request));
    */
-  map<R>(
+  map<R, B extends boolean | undefined = false>(
     source: PullSource<T>,
     fn: MapTask<T, R>,
-    options: GroupMapOptions<T> & { readonly outcomes: true },
-  ): Promise<Outcome<T, Awaited<R>>[]>;
-  map<R>(
-    source: PullSource<T>,
-    fn: MapTask<T, R>,
-    options?: GroupMapOptions<T>,
-  ): Promise<Awaited<R>[]>;
+    options?: GroupMapOptions<T> & { readonly outcomes?: B },
+  ): Promise<ResultOrOutcome<T, Awaited<R>, B>[]>;
   map<R>(
     source: PullSource<T>,
     fn: MapTask<T, R>,

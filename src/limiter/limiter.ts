@@ -1,6 +1,6 @@
 import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
 import type { LimiterEvent } from '../model/limiter-event.ts';
-import type { Outcome } from '../model/outcome.ts';
+import type { Outcome, ResultOrOutcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
 import type { FeedbackSubject } from '../request/feedback-subject.ts';
 import { type PullOptions, pull } from '../request/pull.ts';
@@ -119,7 +119,7 @@ export class Limiter {
    * As the operator `throttle`, through this limiter's gate.
    * @throws TypeError that names a wrong option
    */
-  throttle<T, O extends ProjectOutput, B extends boolean = false>(
+  throttle<T, O extends ProjectOutput, B extends boolean | undefined = false>(
     project: Project<T, O>,
     options?: LimiterThrottleOptions<T> & { readonly outcomes?: B },
   ): OperatorFunction<T | Sized<T>, Emitted<T, O, B>>;
@@ -142,7 +142,7 @@ export class Limiter {
    * As `throttle`, for a source that is read only as requests end; see `throttleFrom`.
    * @throws RangeError or TypeError that names a wrong option
    */
-  throttleFrom<T, O extends ProjectOutput, B extends boolean = false>(
+  throttleFrom<T, O extends ProjectOutput, B extends boolean | undefined = false>(
     source: PullSource<T | Sized<T>>,
     project: Project<T, O>,
     options?: LimiterThrottleOptions<T> & PullOptions & { readonly outcomes?: B },
@@ -167,16 +167,11 @@ export class Limiter {
    * @returns rejects with the error of that request, of the source, or with the signal's reason
    * @throws RangeError or TypeError that names a wrong option
    */
-  map<T, R>(
+  map<T, R, B extends boolean | undefined = false>(
     source: PullSource<T>,
     fn: MapTask<T, R>,
-    options: MapOptions<T> & { readonly outcomes: true },
-  ): Promise<Outcome<T, Awaited<R>>[]>;
-  map<T, R>(
-    source: PullSource<T>,
-    fn: MapTask<T, R>,
-    options?: MapOptions<T>,
-  ): Promise<Awaited<R>[]>;
+    options?: MapOptions<T> & { readonly outcomes?: B },
+  ): Promise<ResultOrOutcome<T, Awaited<R>, B>[]>;
   map<T, R>(
     source: PullSource<T>,
     fn: MapTask<T, R>,

@@ -75,6 +75,17 @@ export type Outcome<T, R> =
       readonly stats: RequestStats;
     };
 
+/**
+ * What a request gives: its result, or its outcome if B, the option `outcomes`, is true. It can be
+ * either if the type of the option does not tell. B stands in tuples, so that nothing is inferred
+ * for it from the type that the caller expects.
+ */
+export type ResultOrOutcome<T, R, B extends boolean | undefined> = [B] extends [true]
+  ? Outcome<T, R>
+  : [true] extends [B]
+    ? R | Outcome<T, R>
+    : R;
+
 /** The wait of a request for one policy so far, linked to its other waits. */
 export class Wait {
   readonly gate: GateKind;

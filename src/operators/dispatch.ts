@@ -90,7 +90,7 @@ const PLAIN_ANSWERS: AnswerRules = {
  * @example
  * prompts$.pipe(byteEstimate(), byteBudget(), dispatch((prompt) => client.complete(prompt)))
  */
-export function dispatch<T, O extends ProjectOutput, B extends boolean = false>(
+export function dispatch<T, O extends ProjectOutput, B extends boolean | undefined = false>(
   project: Project<T, O>,
   options?: DispatchOptions & { readonly outcomes?: B },
 ): OperatorFunction<RequestInput<T>, Emitted<T, O, B>>;

@@ -23,7 +23,7 @@ export interface ThrottleFromOptions<T = unknown> extends ThrottleOptions<T>, Pu
  * @example
  * throttleFrom(handle.readLines(), (line) => client.complete(line), { outcomes: true }).subscribe(save);
  */
-export function throttleFrom<T, O extends ProjectOutput, B extends boolean = false>(
+export function throttleFrom<T, O extends ProjectOutput, B extends boolean | undefined = false>(
   source: PullSource<T | Sized<T>>,
   project: Project<T, O>,
   options?: ThrottleFromOptions<T> & { readonly outcomes?: B },

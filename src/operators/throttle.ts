@@ -50,7 +50,7 @@ const KEYS = [...GATE_KEYS, ...RETRY_KEYS, ...RESULT_KEYS, ...REQUEST_KEYS] as c
  * @example
  * prompts$.pipe(throttle((prompt) => client.complete(prompt), { concurrency: 50 })).subscribe(save);
  */
-export function throttle<T, O extends ProjectOutput, B extends boolean = false>(
+export function throttle<T, O extends ProjectOutput, B extends boolean | undefined = false>(
   project: Project<T, O>,
   options?: ThrottleOptions<T> & { readonly outcomes?: B },
 ): OperatorFunction<T | Sized<T>, Emitted<T, O, B>>;

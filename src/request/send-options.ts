@@ -2,7 +2,7 @@ import type { ObservableInput, ObservedValueOf } from 'rxjs';
 import type { Verdict } from '../model/feedback.ts';
 import type { Tap } from '../model/inspection.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
-import type { Outcome } from '../model/outcome.ts';
+import type { ResultOrOutcome } from '../model/outcome.ts';
 import type { RetryPolicy } from '../policies/retry.ts';
 import type { Classifier } from '../providers/classify.ts';
 import type { Gate } from '../queue/gate.ts';
@@ -16,9 +16,11 @@ import type { FeedbackSubject } from './feedback-subject.ts';
 export type ProjectOutput = object & ObservableInput<unknown>;
 
 /** The results of a request: the values of `project`, or one `Outcome` with `outcomes: true`. */
-export type Emitted<T, O extends ProjectOutput, B extends boolean> = B extends true
-  ? Outcome<T, ObservedValueOf<O>>
-  : ObservedValueOf<O>;
+export type Emitted<T, O extends ProjectOutput, B extends boolean | undefined> = ResultOrOutcome<
+  T,
+  ObservedValueOf<O>,
+  B
+>;
 
 /** Sends one request. */
 export type Project<T, O extends ProjectOutput> = (value: T, context: AttemptContext) => O;

@@ -10,8 +10,10 @@ import {
   circuitBreaker,
   concurrencyLimit,
   createLimiter,
+  createLimiterGroup,
   dispatch,
   FeedbackSubject,
+  type MapOptions,
   type Outcome,
   pace,
   type ReadableStreamLike,
@@ -66,6 +68,37 @@ describe('types of results', () => {
     expectTypeOf(
       prompts.pipe(dispatch(send, { outcomes: options.outcomes })),
     ).toEqualTypeOf<Either>();
+  });
+
+  test('may be either in a list, too, and also if options are declared as such', () => {
+    const send = async (word: string) => word.length;
+    const group = createLimiterGroup((word: string) => word);
+    type Either = (number | Outcome<string, number>)[];
+    const lists = async (outcomes: boolean, options: MapOptions<string>) => {
+      expectTypeOf(await createLimiter().map(['a'], send, { outcomes })).toEqualTypeOf<Either>();
+      expectTypeOf(await createLimiter().map(['a'], send, options)).toEqualTypeOf<Either>();
+      expectTypeOf(await group.map(['a'], send, { outcomes })).toEqualTypeOf<Either>();
+      const list = await group.map(['a'], send, { outcomes: true });
+      expectTypeOf(list).toEqualTypeOf<Outcome<string, number>[]>();
+    };
+    expectTypeOf(lists).toBeFunction();
+  });
+
+  test('are plain results with `outcomes: undefined`', () => {
+    const send = async ({ text }: Prompt) => text;
+    expectTypeOf(prompts.pipe(throttle(send, { outcomes: undefined }))).toEqualTypeOf<
+      Observable<string>
+    >();
+    const list = () => createLimiter().map(['a'], (word) => word.length, { outcomes: undefined });
+    expectTypeOf(list).returns.toEqualTypeOf<Promise<number[]>>();
+  });
+
+  test('do not depend on the type that is expected of a generic function', () => {
+    type Send<R> = (prompt: Prompt) => Promise<Awaited<R>>;
+    const stream = <R>(send: Send<R>): Observable<Awaited<R>> => prompts.pipe(throttle(send));
+    const list = <R>(send: Send<R>): Promise<Awaited<R>[]> => createLimiter().map([], send);
+    expectTypeOf(stream<number>).returns.toEqualTypeOf<Observable<number>>();
+    expectTypeOf(list<number>).returns.toEqualTypeOf<Promise<number[]>>();
   });
 
   test('are the same through dispatch, and through the throttle of a limiter', () => {
