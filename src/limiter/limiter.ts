@@ -9,6 +9,7 @@ import { checkPriority } from '../request/request-options.ts';
 import { PipelineSubscriber } from '../request/result-subscriber.ts';
 import type { Emitted, Project, ProjectOutput } from '../request/send-options.ts';
 import { checkFunction, checkOwner } from '../util/check.ts';
+import type { NotInferred } from '../util/not-inferred.ts';
 import { type AcquireOptions, checkAcquireOptions } from './acquire-options.ts';
 import { Calls, type Task } from './calls.ts';
 import { Circuit } from './circuit.ts';
@@ -121,7 +122,7 @@ export class Limiter {
    */
   throttle<T, O extends ProjectOutput, B extends boolean | undefined = false>(
     project: Project<T, O>,
-    options?: LimiterThrottleOptions<T> & { readonly outcomes?: B },
+    options?: LimiterThrottleOptions<NotInferred<T>> & { readonly outcomes?: B },
   ): OperatorFunction<T | Sized<T>, Emitted<T, O, B>>;
   throttle<T, O extends ProjectOutput>(
     project: Project<T, O>,

@@ -23,6 +23,7 @@ import {
 } from '../request/send-options.ts';
 import { TicketFactory } from '../request/ticket-factory.ts';
 import { checkFunction, checkKeys } from '../util/check.ts';
+import type { NotInferred } from '../util/not-inferred.ts';
 
 /** Options of `throttle`: all limits, retries, and the form of the results. */
 export interface ThrottleOptions<T = unknown>
@@ -52,7 +53,7 @@ const KEYS = [...GATE_KEYS, ...RETRY_KEYS, ...RESULT_KEYS, ...REQUEST_KEYS] as c
  */
 export function throttle<T, O extends ProjectOutput, B extends boolean | undefined = false>(
   project: Project<T, O>,
-  options?: ThrottleOptions<T> & { readonly outcomes?: B },
+  options?: ThrottleOptions<NotInferred<T>> & { readonly outcomes?: B },
 ): OperatorFunction<T | Sized<T>, Emitted<T, O, B>>;
 export function throttle<T, O extends ProjectOutput>(
   project: Project<T, O>,

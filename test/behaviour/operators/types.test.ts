@@ -12,6 +12,7 @@ import {
   createLimiter,
   createLimiterGroup,
   dispatch,
+  estimateBytes,
   FeedbackSubject,
   type MapOptions,
   type Outcome,
@@ -20,6 +21,7 @@ import {
   type RequestStats,
   rateLimit,
   type Sized,
+  type ThrottleOptions,
   type Ticket,
   throttle,
   throttleFrom,
@@ -165,6 +167,33 @@ describe('types of requests', () => {
     );
     // @ts-expect-error a project for something else
     prompts.pipe(throttle((prompt: number) => of(prompt)));
+  });
+
+  test('come from the source also where the options take any value', () => {
+    const lengths = expectTypeOf<Observable<number>>();
+    const send = ({ text }: Prompt) => of(text.length);
+    const options: Omit<ThrottleOptions, 'outcomes'> = { concurrency: 2 };
+    const limiter = createLimiter();
+    const anyValue = { estimate: estimateBytes, costs: (_: unknown) => ({}) };
+    lengths.toEqualTypeOf(prompts.pipe(throttle((prompt) => send(prompt), options)));
+    lengths.toEqualTypeOf(prompts.pipe(throttle((prompt) => send(prompt), anyValue)));
+    lengths.toEqualTypeOf(prompts.pipe(limiter.throttle((prompt) => send(prompt), anyValue)));
+    const declared: ThrottleOptions = options;
+    expectTypeOf(prompts.pipe(throttle((prompt) => send(prompt), declared))).toEqualTypeOf<
+      Observable<number | Outcome<Prompt, number>>
+    >();
+  });
+
+  test('may be generic, as may be the options', () => {
+    const sendAll = <T extends Prompt>(source: Observable<T>, options: ThrottleOptions<T>) =>
+      source.pipe(
+        throttle((value) => of(value), {
+          ...options,
+          outcomes: true,
+          priority: (value) => value.text.length,
+        }),
+      );
+    expectTypeOf(sendAll(prompts, {})).toEqualTypeOf<Observable<Outcome<Prompt, Prompt>>>();
   });
 
   test('are those of the sized values, and lists of them behind chunkBy', () => {
