@@ -14,14 +14,27 @@ export type {
   Shortage,
   WorkerShare,
 } from './fleet/protocol.ts';
-export type { OnStoreLoss, SharedStore, StoreSettings } from './fleet/shared-store.ts';
+export type {
+  JoinFleet,
+  OnStoreLoss,
+  SharedStore,
+  StoreSettings,
+} from './fleet/shared-store.ts';
 export type { Changes } from './limiter/configure.ts';
+export type { KeyOptions } from './limiter/group-options.ts';
+export type { GroupMapOptions } from './limiter/map.ts';
+export type { RecordedSuccess } from './limiter/outside-requests.ts';
 export type { Counts } from './limiter/request-counters.ts';
 export type { SharedOptions, SharedSnapshot, TurnCost } from './limiter/shared-limits.ts';
-export type { GroupSnapshot } from './limiter/snapshot.ts';
+export type { GroupSnapshot, PauseSnapshot } from './limiter/snapshot.ts';
 export type { FeedbackKind, LimitUnit, ReportedLimit } from './model/feedback.ts';
 export type { GaugeSnapshot, GaugeValue } from './model/gauge.ts';
-export type { BackoffChange, ClosedChunk, Instrumentation } from './model/instrumentation.ts';
+export type {
+  BackoffChange,
+  ClosedChunk,
+  Instrumentation,
+  WaitDetail,
+} from './model/instrumentation.ts';
 export type { EventLevel, LimiterFact } from './model/limiter-event.ts';
 export type { GateWait, ResultOrOutcome, SettleOutcome } from './model/outcome.ts';
 export type {
@@ -33,11 +46,18 @@ export type {
 } from './model/policy-events.ts';
 export type { ChunkReason } from './model/sized.ts';
 export type { Amounts } from './model/ticket.ts';
+export type { ConcurrencyLimitOptions } from './operators/concurrency-limit.ts';
 export type { LimiterConfig, LimiterLayer, RequestConfig } from './options/limiter-config.ts';
-export type { AdaptiveConfig, AdaptiveOption } from './policies/adaptive.ts';
+export type { AdaptiveConfig, AdaptiveOption, RateStrategyConfig } from './policies/adaptive.ts';
+export type { UnitSnapshot } from './policies/adaptive-rate/rate-snapshot.ts';
 export type { AdaptiveRateSnapshot } from './policies/adaptive-rate-policy.ts';
 export type { AimdSnapshot, AimdState } from './policies/aimd.ts';
-export type { BackoffSnapshot, Reopen } from './policies/backoff.ts';
+export type {
+  BackoffSnapshot,
+  OnLongWait,
+  Reopen,
+  SuspensionSnapshot,
+} from './policies/backoff.ts';
 export type { BackoffConfig, BackoffOption } from './policies/backoff-policy.ts';
 export type { ByteBudgetConfig, ByteBudgetSnapshot } from './policies/byte-budget-policy.ts';
 export type { CircuitBreakerOption } from './policies/circuit-breaker-policy.ts';
@@ -54,12 +74,14 @@ export type {
   CostBudgetSnapshot,
 } from './policies/cost-budget.ts';
 export type { GradientSnapshot } from './policies/gradient.ts';
+export type { OutageSnapshot } from './policies/outage.ts';
 export type { PaceOption, PaceSnapshot } from './policies/pace.ts';
 export type { ProgressOptions, ProgressSnapshot } from './policies/progress.ts';
 export type { RateLimitConfig, RateLimitLayer } from './policies/rate-limit/definition.ts';
 export type { RateLimitUsage } from './policies/rate-limit/limit-set.ts';
 export type { RateLimitAlgorithm, RateLimitCharge } from './policies/rate-limit/rate-limit.ts';
 export type { PolicyConfig, PolicyLayer, PolicySnapshots } from './policies/registry.ts';
+export type { RecentOutcomes } from './policies/rolling-window.ts';
 export type { HeaderGet, PartialVerdict, ProviderResponse } from './providers/adapter.ts';
 export { classify, reportedLimits } from './providers/classify.ts';
 export type { Providers } from './providers/registry.ts';
@@ -72,6 +94,7 @@ export type {
   AttemptOptions,
   CommonOptions,
   GateOptions,
+  ObservedOptions,
   QueueOptions,
   RateLimitOptions,
 } from './request/gate-options.ts';
@@ -97,3 +120,4 @@ export type {
 export { type InstrumentationOptions, telemetryInstrumentation } from './telemetry/telemetry.ts';
 export type { Timer } from './util/clock.ts';
 export { systemClock } from './util/clock.ts';
+export type { NotInferred } from './util/not-inferred.ts';

@@ -78,6 +78,34 @@ async function main(): Promise<void> {
 void main();
 `;
 
+/** What a library exports without types of its own: the compiler must find names for all of them. */
+const LIBRARY = `
+import { concurrencyLimit, createLimiter, createLimiterGroup, throttle } from 'headgate';
+import type { Limiter, LimiterGroup, LimiterGroupOptions, LimiterOptions } from 'headgate';
+import type { CircuitSnapshot, Instrumentation, SharedStore } from 'headgate/advanced';
+import type { AdaptiveRateSnapshot, LimiterLayer } from 'headgate/advanced';
+import type { BatchProgress, BatchResponse } from 'headgate/batch';
+
+export const makeLimiter = () => createLimiter();
+export const makeGroup = () => createLimiterGroup((word: string) => word);
+export const operator = throttle(async (word: string) => word.length, { outcomes: true });
+export const { fetch, throttle: through, events$, recordSuccess } = makeLimiter();
+export const { map, snapshot } = makeGroup();
+export const state = ({ paused, outage, suspended }: ReturnType<Limiter['snapshot']>) =>
+  ({ paused, outage, suspended });
+export const learned = ({ tokens }: AdaptiveRateSnapshot) => tokens;
+export const ended = ({ recent }: CircuitSnapshot) => recent;
+export const limiterOption = ({ onLongWait }: LimiterOptions) => onLongWait;
+export const layer = ({ adaptive }: LimiterLayer) => adaptive;
+export const groupOption = ({ each }: LimiterGroupOptions) => each;
+export const mapOptions = (options: Parameters<LimiterGroup<string>['map']>[2]) => options;
+export const gateOptions = (options: Parameters<typeof concurrencyLimit>[0]) => options;
+export const join = ({ join }: SharedStore) => join;
+export const admitted = ({ admitted }: Instrumentation) => admitted;
+export const workers = ({ workers }: BatchProgress) => workers;
+export const sent = ({ sent }: BatchResponse) => sent;
+`;
+
 const EXPECTED = { lengths: [1, 2], answer: 42, text: 'yes', now: 7 };
 const EXPECTED_COMMONJS = { lengths: [1, 2], answer: 42, now: 7 };
 
@@ -144,6 +172,13 @@ describe('the packed package in an empty project', () => {
     const flags = ['--strict', '--target', 'es2023', '--types', 'node', '--skipLibCheck', 'false'];
     compile(...flags, '--module', 'node16', 'use-cjs.cts');
     expect(JSON.parse(run('use-cjs.cjs'))).toEqual(EXPECTED_COMMONJS);
+  });
+
+  it('lets a library declare what it exports', () => {
+    write('library.ts', LIBRARY);
+    const flags = ['--strict', '--target', 'es2023', '--types', 'node', '--module', 'nodenext'];
+    compile(...flags, '--declaration', '--emitDeclarationOnly', 'library.ts');
+    expect(readFileSync(join(project, 'library.d.ts'), 'utf8')).not.toMatch(/headgate\/dist/);
   });
 
   it('is one module, whether it is required or imported', () => {

@@ -12,6 +12,7 @@ export type { BatchOnlyOptions, BatchOptions, ChangedLines } from './options.ts'
 export type { PaceView } from './pace-view.ts';
 export type { ModelLimits } from './pacer.ts';
 export type { BatchPhase, BatchProgress, BatchReport, Stop, StopReason } from './progress.ts';
-export type { BatchRequest, BatchResponse, Send, SendContext } from './request.ts';
+export type { QueueCounts } from './queue/run-queue.ts';
+export type { BatchRequest, BatchResponse, Send, SendContext, SentBy } from './request.ts';
 export { runBatch } from './run-batch.ts';
 export type { ErrorCount } from './tally.ts';

@@ -9,6 +9,7 @@ import { checkRequestOptions, type RequestOptions, weightOf } from '../request/r
 import type { RequestInput } from '../request/ticket-factory.ts';
 import { checkObject } from '../util/check.ts';
 
+/** Options of `concurrencyLimit`. */
 export interface ConcurrencyLimitOptions<T>
   extends ConcurrencyOptions,
     PolicyOperatorOptions,
