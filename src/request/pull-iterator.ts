@@ -19,8 +19,8 @@ export interface ReadableStreamLike<T> {
   getReader(options?: { readonly mode?: undefined }): StreamReaderLike<T>;
 }
 
-/** A source whose values are requested one after the other. */
-export type PullSource<T> = Iterable<T> | AsyncIterable<T> | ReadableStreamLike<T>;
+/** A source whose values are requested one after the other; a text is none. */
+export type PullSource<T> = object & (Iterable<T> | AsyncIterable<T> | ReadableStreamLike<T>);
 
 /** Reads a source of any kind. */
 interface Reader<T> {

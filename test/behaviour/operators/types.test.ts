@@ -293,6 +293,10 @@ describe('what does not compile', () => {
       concurrencyLimit({ concurrency: of('1') });
       // @ts-expect-error what project returns is no stream
       throttle(() => 5);
+      // @ts-expect-error a path is no source: its letters would be sent
+      throttleFrom('prompts.txt', async () => 1);
+      // @ts-expect-error
+      createLimiter().map('prompts.txt', async () => 1);
       // @ts-expect-error its letters would come out
       throttle(() => 'a text');
       // @ts-expect-error
