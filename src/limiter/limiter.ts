@@ -200,13 +200,13 @@ export class Limiter {
 
   /**
    * Makes a function whose calls go through the limiter, as `run` does.
-   * @param options the options of each request, or a function that returns them for the arguments;
-   * the call rejects with an error of that function
+   * @param options the options of each request, or a function that returns them, or undefined, for
+   * the arguments; the call rejects with an error of that function
    * @throws RangeError or TypeError that names a wrong option
    */
   wrap<This, Args extends unknown[], R>(
     fn: (this: This, ...args: Args) => R | PromiseLike<R>,
-    options?: AcquireOptions | ((...args: Args) => AcquireOptions),
+    options?: AcquireOptions | ((...args: Args) => AcquireOptions | undefined),
   ): (this: This, ...args: Args) => Promise<R> {
     checkOwner(this, Limiter, 'limiter.wrap');
     checkFunction('fn', fn);

@@ -70,6 +70,15 @@ describe('a wrapped function', () => {
     await call.promise;
   });
 
+  it('takes no options where the options function returns none', async () => {
+    const { limiter } = rig();
+    const send = limiter.wrap(
+      (word: string) => word.length,
+      (word) => (word === 'now' ? { priority: 1 } : undefined),
+    );
+    expect(await Promise.all([send('later'), send('now')])).toEqual([5, 3]);
+  });
+
   it('takes a signal from its arguments', async () => {
     const { limiter } = rig({ concurrency: 1 });
     const held = await limiter.acquire();
