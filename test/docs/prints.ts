@@ -73,6 +73,7 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'telemetry.ts': ['1'],
   'testing.ts': ['a minute passed in no time'],
   'tokens.ts': ['a', 'b'],
+  'two-limits.ts': ['ONE', '1'],
   'unknown-limits.ts': ['true true'],
   'set-priority.ts': [
     'the first of the batch',
