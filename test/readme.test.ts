@@ -24,8 +24,10 @@ const pages = pagesIn(ROOT);
 /** Whoever is asked over HTTPS: the simulator answers. */
 const REDIRECTION = `
 const { fetch } = globalThis;
-globalThis.fetch = (input, init) =>
-  fetch(String(input).replace(/^https:\\/\\/[^/]+/, process.env.SIMULATOR), init);
+globalThis.fetch = (input, init) => {
+  if (input instanceof Request) return fetch(input, init); // of axios, which knows the simulator
+  return fetch(String(input).replace(/^https:\\/\\/[^/]+/, process.env.SIMULATOR), init);
+};
 `;
 
 /** What SDKs want to have. */

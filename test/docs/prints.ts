@@ -3,6 +3,7 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'accounts.ts': ['my-deployment 1', 'gemini-2.5-flash 1', 'qwen3 1'],
   'ai-sdk.ts': ['Say hello. '],
   'anthropic.ts': ['assistant'],
+  'axios-instance.ts': ['200 1'],
   'axios.ts': ['It says: '],
   'azure.ts': ['1 true'],
   'batch.ts': ['2 0 undefined'],
