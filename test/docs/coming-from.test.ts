@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { Sema } from 'async-sema';
 import Bottleneck from 'bottleneck';
 import * as cockatiel from 'cockatiel';
 import pLimit from 'p-limit';
@@ -38,6 +39,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
     ...methodsOf(Bottleneck).filter((name) => !/Defaults$|^version$/.test(name)),
     ...Object.keys(Bottleneck.strategy),
   ],
+  'async-sema': [...methodsOf(Sema), 'initFn', 'pauseFn', 'resumeFn', 'uniformDistribution'],
   cockatiel: Object.keys(cockatiel).filter((name) =>
     /^[A-Z]\w*(Breaker|Backoff|Error)$/.test(name),
   ),
@@ -53,7 +55,7 @@ it.each(Object.entries(NAMES))('the page of %s has all of its options and method
 it('the list of libraries leads to a page for each, which leads back', () => {
   const list = read('docs/coming-from.md');
   const pages = [...list.matchAll(/\]\(coming-from\/([\w-]+)\.md\)/g)].map(([, page = '']) => page);
-  expect(pages).toHaveLength(13);
+  expect(pages).toHaveLength(14);
   for (const page of pages) {
     expect(read(`docs/coming-from/${page}.md`)).toMatch(
       /^# Coming from .+\n[\s\S]*coming-from\.md/,

@@ -32,6 +32,7 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
     'An answer to: Say hello.',
     'An answer to: Name a colour.',
   ],
+  'from-async-sema.ts': ['done', 'done'],
   'from-bottleneck.ts': ['9', '9'],
   'from-cockatiel.ts': ['done', 'done'],
   'from-merge-map.ts': ['1,4,9,16 1,4,9,16'],
