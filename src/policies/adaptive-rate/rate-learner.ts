@@ -146,7 +146,7 @@ export class RateLearner extends AttemptPacer {
   /** Called by the log: the attempt is known to be accepted. */
   accepted(sent: SentAttempt): void {
     const { reactions } = this;
-    this.demand.accepted();
+    this.demand.accepted(sent.at);
     // Attempts in flight at the last reaction were sent too fast: their number sets no measure.
     const atOnce = reactions.isLater(sent) ? sent.unknown : 0;
     const out =

@@ -223,6 +223,7 @@ describe('a limiter with an adaptive rate', () => {
 
   it('paces run, acquire, fetch and streams alike', async () => {
     const { clock, limiter } = rig({ adaptive: 'rate' });
+    await limiter.run(() => 'accepted');
     await failing(limiter, 1, throttled());
     const sentAt: string[] = [];
     const sent = (what: string) => {

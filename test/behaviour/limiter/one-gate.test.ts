@@ -77,8 +77,8 @@ describe('an urgent request', () => {
 
   it('is the next one sent where the adaptive rate binds', async () => {
     const { clock, run, starts, limiter } = timed({ concurrency: 4 });
-    // What is rejected at first has the rate learned: it is all that others wait for.
-    for (let n = 0; n < 40; n += 1) run(`${n}`, 10, 0, n < 4 ? [tooMany()] : []);
+    // A rejection after four accepted requests has the rate learned: others wait for that alone.
+    for (let n = 0; n < 40; n += 1) run(`${n}`, 10, 0, n >= 4 && n < 8 ? [tooMany()] : []);
     await clock.advanceAsync(140);
     expect(limiter.snapshot()).toMatchObject({ binding: 'pace', adaptive: { origin: 'learned' } });
     const before = starts.length;

@@ -105,7 +105,6 @@ export class Demand {
   }
 
   add(at: number): void {
-    if (this.sent === 0) this.firstAt = at;
     this.sent += 1;
     this._lastSentAt = at;
     this.isPaced = false;
@@ -114,7 +113,9 @@ export class Demand {
     this.waitsUntil = Number.NEGATIVE_INFINITY;
   }
 
-  accepted(): void {
+  /** @param at when the accepted attempt was sent: intervals begin with the first one */
+  accepted(at: number): void {
+    if (this.acceptedCount === 0) this.firstAt = at;
     this.acceptedCount += 1;
   }
 }

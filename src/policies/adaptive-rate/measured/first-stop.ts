@@ -12,10 +12,10 @@ export const IDLE_PART = 0.05;
 /** A closure longer than this share of the time is that of a used-up window. */
 export const CLOSED_PART = 0.1;
 /**
- * Most windows of rate limits last a minute, and answers take time. A first named wait that is
- * longer than this may have another cause than a window, so it must be seen twice.
+ * Most windows of rate limits last a minute, and answers take time. A first closure that is longer
+ * than this may have another cause than a window, so it must be seen twice.
  */
-const LONGEST_WINDOW_MS = 90_000;
+export const LONGEST_WINDOW_MS = 90_000;
 
 /** If more closures than this look like outages, the provider rejects by its limit in this way. */
 const MOST_OUTAGES = 2;
@@ -68,6 +68,8 @@ export class FirstStop {
   }
 
   private isStop(closure: Closure, to: number, namedUntil: number): boolean {
+    // Others used up the limit, or it was used up before the first attempt.
+    if (closure.accepted === 0) return true;
     if (closure.isOutage && this.outages < MOST_OUTAGES) {
       this.outages += 1;
       return true;
@@ -77,10 +79,8 @@ export class FirstStop {
       this.stoppedMs = to - closure.startedAt;
       return true;
     }
-    const namedMs = namedUntil - closure.startedAt;
-    // The limit was used up by others, or before the first attempt.
-    if (closure.accepted === 0) return namedMs > 0;
-    if (namedMs <= LONGEST_WINDOW_MS) return false;
+    const knownMs = Math.max(namedUntil, closure.lastAt) - closure.startedAt;
+    if (knownMs <= LONGEST_WINDOW_MS) return false;
     if (this.stoppedMs > 0) {
       this.firstAt = (this.firstAt ?? to) - this.stoppedMs;
       return false;
@@ -89,23 +89,23 @@ export class FirstStop {
     return true;
   }
 
-  /** The attempts accepted until the closure are at most a window's limit. */
-  measure(least: number, idleMs: number, from: number, to: number): FirstMeasure {
+  /** @param accepted the attempts accepted until the closure: at most a window's limit */
+  measure(accepted: number, idleMs: number, from: number, to: number): FirstMeasure {
     const firstAt = this.firstAt ?? from;
     // Time without demand shows nothing about the limit.
-    const perMs = this.first.perMs(least, Math.min(to, firstAt + idleMs), to);
+    const perMs = this.first.perMs(accepted, Math.min(to, firstAt + idleMs), to);
     this.first.clear();
     const sinceMs = to - firstAt;
     const isDemand = this.isDemand(idleMs, to);
     // Only a used-up window stays closed for long; then the mean is its rate. Otherwise the mean
     // may be the demand or the rate of the slow start, and the provider may accept far more.
     const isWindow = !isDemand && to - from > CLOSED_PART * sinceMs;
-    const excess = isDemand ? MOST_EXCESS : Math.max(1 / least, 2 * LEAST_EXCESS);
+    const excess = isDemand ? MOST_EXCESS : Math.max(1 / accepted, 2 * LEAST_EXCESS);
     return {
       perMs,
       sinceMs,
       excess: Math.min(MOST_EXCESS, excess),
-      doubling: isWindow ? least : LEAST_DOUBLING,
+      doubling: isWindow ? accepted : LEAST_DOUBLING,
     };
   }
 

@@ -1,6 +1,6 @@
 import type { Closure } from '../attempts/closure.ts';
 import { CongestionSamples, type RateBounds } from './congestion-samples.ts';
-import { CLOSED_PART, IDLE_PART } from './first-stop.ts';
+import { CLOSED_PART, IDLE_PART, LONGEST_WINDOW_MS } from './first-stop.ts';
 import { nextRate } from './next-rate.ts';
 import type { OpenTime } from './open-time.ts';
 import { LEAST_DOUBLING, type RateProbing } from './rate-probing.ts';
@@ -20,6 +20,12 @@ const OUTAGE_PART = 0.5;
 const FELL = 0.9;
 /** The most evidence that is kept after an outage or an interruption. */
 const EVIDENCE_AFTER = 50;
+/**
+ * A rate has fallen far if it is below this share of the last one with much evidence, and below one
+ * attempt a second: growth that needs several attempts takes minutes there.
+ */
+const FAR_PART = 1 / 8;
+const SLOW_PER_MS = 1e-3;
 /** A cycle that accepts no more than this may only have interrupted the last closure. */
 const STRAY = 2;
 
@@ -80,6 +86,8 @@ export class MeasuredRate {
   perMs = 0;
   private marks: CongestionSamples | undefined = undefined;
   private _evidence = 1;
+  /** The last rate with much evidence, per ms. */
+  private provenPerMs = 0;
   private _bounds: RateBounds | undefined = undefined;
   private readonly unsaved = new UnsavedLimit();
   /**
@@ -110,6 +118,11 @@ export class MeasuredRate {
     return this._evidence >= SURE_EVIDENCE;
   }
 
+  /** Whether it is far below the last rate with much evidence: an incident may have lowered it. */
+  get hasFallenFar(): boolean {
+    return this.perMs < Math.min(SLOW_PER_MS, FAR_PART * this.provenPerMs);
+  }
+
   /** Undefined until two closures were measured. */
   get bounds(): RateBounds | undefined {
     return this._bounds;
@@ -117,14 +130,15 @@ export class MeasuredRate {
 
   /** Begins with a rate that was measured before, for example in another process. */
   begin(perMs: number, now: number, probing: RateProbing): void {
-    this.first(perMs, now, now);
+    this.first(perMs, EVIDENCE_AFTER, now, now);
     this._evidence = SURE_EVIDENCE;
     probing.plan(1 / SURE_EVIDENCE, SURE_EVIDENCE);
   }
 
-  /** Sets the rate that the first closure showed. */
-  first(perMs: number, from: number, to: number): void {
+  /** Sets the rate that the first closure showed. @param accepted attempts until then */
+  first(perMs: number, accepted: number, from: number, to: number): void {
     this.perMs = perMs;
+    if (accepted >= EVIDENCE_AFTER) this.provenPerMs = perMs;
     this._evidence = 1;
     this.marks = new CongestionSamples(from, to);
   }
@@ -138,6 +152,7 @@ export class MeasuredRate {
   /** The limit has changed by a factor. */
   scale(factor: number): void {
     this.perMs *= factor;
+    this.provenPerMs *= factor;
     this.marks?.scale(factor);
     if (this._bounds !== undefined) this._bounds = this.marks?.bounds();
   }
@@ -160,6 +175,7 @@ export class MeasuredRate {
     if (isOutage) this.skipOutage(marks, cycle, probing);
     else this.follow(marks, cycle, probing);
     this.wasOutage = isOutage;
+    if (this._evidence >= EVIDENCE_AFTER) this.provenPerMs = this.perMs;
     return !isOutage;
   }
 
@@ -167,9 +183,12 @@ export class MeasuredRate {
     const { perMs } = this;
     // If outages follow each other until the rate is not sure any more, the limit may be the cause.
     const isAgain = this.wasOutage && !this.isSure;
+    // After few attempts, a limit that has fallen may have closed, but not for longer than a window.
+    const isOpenLong = accepted >= SURE_EVIDENCE || closedMs > LONGEST_WINDOW_MS;
     return (
       (isOutage && !isAgain) ||
-      (Math.min(this._evidence, accepted) >= SURE_EVIDENCE &&
+      (this.isSure &&
+        isOpenLong &&
         closedMs * perMs > OUTAGE_INTERVALS &&
         accepted / ms < OUTAGE_PART * perMs)
     );

@@ -8,7 +8,7 @@ import type { RateBounds } from './congestion-samples.ts';
 import { FirstStop } from './first-stop.ts';
 import { cycleOf, MeasuredRate } from './measured-rate.ts';
 import { OpenTime } from './open-time.ts';
-import { RateProbing } from './rate-probing.ts';
+import { type RateDoubt, RateProbing } from './rate-probing.ts';
 import { SavedBurst } from './saved-burst.ts';
 
 /** A process that got less of a used-up limit than this has no share of it yet. */
@@ -147,7 +147,7 @@ export class RateEstimate {
     else if (hasReopened) this.reopened(closure, sent, namedUntil);
     this.open.accepted += 1;
     if (!this.isKnown) this.first.accepted(this.open.accepted, sent.at);
-    this.probing.accepted(sent, horizonMs, this.byChance.share > 0);
+    this.probing.accepted(sent, horizonMs, this.doubt);
     this.outgrow(sent.at);
     return hasReopened && !isByChance;
   }
@@ -164,6 +164,12 @@ export class RateEstimate {
     if (bounds === undefined && rate.isSure) return;
     this.probing.raised(perMs, outgrown.perMs);
     rate.perMs = outgrown.perMs;
+  }
+
+  /** Why the measured rate may be wrong. */
+  private get doubt(): RateDoubt | undefined {
+    if (this.byChance.share > 0) return 'hidden';
+    return this.rate.hasFallenFar ? 'fallen' : undefined;
   }
 
   private isByChance(closure: Closure, { at, order }: SentAttempt): boolean {
@@ -208,10 +214,10 @@ export class RateEstimate {
     if (closure.isBySaved) this.burst.end();
     // A rejection may return late: an attempt accepted meanwhile shows that the provider was open.
     const to = closure.reopenedAt ?? sent.at;
-    if (!rate.isKnown && this.first.isSkipped(closure, to, namedUntil)) return;
     // Others have used up the limit: that shows nothing about the rate of a process that begins.
     const isByOthers = closure.usedUpPerMs > 0 && closure.accepted < LEAST_OWN;
     if (isByOthers && !(rate.isKnown && rate.isSure)) return;
+    if (!rate.isKnown && this.first.isSkipped(closure, to, namedUntil)) return;
     // If the provider named the end of the closure, it was closed until then.
     const from = Math.min(to, Math.max(closure.lastAt, namedUntil));
     if (!rate.isKnown) this.firstMeasure(closure, from, to);
@@ -233,17 +239,16 @@ export class RateEstimate {
 
   /** The first closure: the attempts accepted until then are at most a window's limit. */
   private firstMeasure({ accepted, idleMs, lateMs }: Closure, from: number, to: number): void {
-    const least = Math.max(1, accepted);
     const endMs = to - lateMs;
-    const first = this.first.measure(least, idleMs, Math.min(from, endMs), endMs);
+    const first = this.first.measure(accepted, idleMs, Math.min(from, endMs), endMs);
     const { perMs, sinceMs, excess, doubling } = first;
     this.open.cycled(sinceMs);
     const hardPerMs = this.hard.perMs('requests');
     // A single closure does not disprove a configured limit.
     const leastPerMs = hardPerMs === Number.POSITIVE_INFINITY ? 0 : hardPerMs;
-    this.rate.first(Math.max(perMs, leastPerMs), from, to);
+    this.rate.first(Math.max(perMs, leastPerMs), accepted, from, to);
     this.probing.plan(excess, doubling);
-    this.mostAtOnce = Math.max(1, least - this.open.beforeIdle);
+    this.mostAtOnce = Math.max(1, accepted - this.open.beforeIdle);
     this.burst.begin(this.mostAtOnce, this.hard.burst());
   }
 

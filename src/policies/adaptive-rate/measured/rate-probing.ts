@@ -14,6 +14,8 @@ const MOST_DOUBLING = 100;
 const CHANGED_DOUBLING = 30;
 /** The lower bound if rejections by chance hide for some time that the pace is too high. */
 const HIDDEN_DOUBLING = 40;
+/** The number if the rate has fallen far: at a rate of minutes, recovery would take hours. */
+const FALLEN_DOUBLING = 4;
 /** The upper bound if the provider accepts more than was measured. */
 const HASTENED = 20;
 /** The pace is at most this multiple of the highest verified pace. */
@@ -27,6 +29,12 @@ const FORGETS = 2;
 const MOST_PER_WINDOW = 400;
 /** The upper bound of doublings, which keeps numbers finite. */
 const MOST_DOUBLINGS = 40;
+
+/**
+ * Why the measured rate may be wrong: attempts that are rejected whatever the rate hide that the
+ * pace is too high, or an incident has lowered it.
+ */
+export type RateDoubt = 'hidden' | 'fallen';
 
 /**
  * Determines how far the pace exceeds the measured rate. The excess grows with verified attempts,
@@ -115,6 +123,11 @@ export class RateProbing {
     this.verifiedPerMs = this.paceOf(perMs);
   }
 
+  private plannedDoubling(doubt: RateDoubt | undefined): number {
+    if (doubt === 'fallen') return FALLEN_DOUBLING;
+    return doubt === 'hidden' ? Math.max(this.doubling, HIDDEN_DOUBLING) : this.doubling;
+  }
+
   /** The limit has changed by a factor. */
   scale(factor: number): void {
     this.verifiedPerMs *= factor;
@@ -153,9 +166,8 @@ export class RateProbing {
 
   /**
    * @param horizonMs the time within which rejections return; Infinity before the first one
-   * @param isHidden whether some attempts are rejected whatever the rate
    */
-  accepted(sent: SentAttempt, horizonMs: number, isHidden = false): void {
+  accepted(sent: SentAttempt, horizonMs: number, doubt?: RateDoubt): void {
     const { at, order, isPaced, pacePerMs } = sent;
     if (!isPaced || order < this.triedFrom) return;
     const silenceMs = horizonMs === Number.POSITIVE_INFINITY ? 0 : horizonMs;
@@ -163,13 +175,13 @@ export class RateProbing {
     if (isKnown) this.unverified = pacePerMs * silenceMs;
     this.verified += 1;
     // With faster growth, the pace would be far too high before a rejection returns. Growth slows
-    // down with the distance from the measured rate.
-    const lead = 1 + this.presentExcess - this.excess;
+    // down with the distance from the measured rate, unless that has fallen far.
+    const lead = doubt === 'fallen' ? 1 : 1 + this.presentExcess - this.excess;
     // Only the end of a window shows that it is overrun: the excess doubles at most once in the
     // first window, twice in the next, and so on. Otherwise processes that share the window would
     // compete for it, and most of them would lose.
     const perWindow = this.perWindow / 2 ** Math.min(MOST_DOUBLINGS, this.doublings);
-    const planned = Math.max(this.doubling, isHidden ? HIDDEN_DOUBLING : 0);
+    const planned = this.plannedDoubling(doubt);
     const doubling = this.overrun.exceeds(pacePerMs)
       ? Math.max(LEAST_DOUBLING, this.unverified)
       : lead * Math.max(planned, this.unverified, perWindow);

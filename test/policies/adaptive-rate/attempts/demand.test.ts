@@ -41,6 +41,15 @@ it('leaves the time without demand before a first rejection out of the intervals
   expect(demand.meanMs(73_000)).toBe(3_000);
 });
 
+it('counts intervals from the first accepted attempt on', () => {
+  const demand = demanding();
+  for (const at of [0, 600_000, 600_100, 600_200]) demand.add(at);
+  expect(demand.intervalMs).toBe(0);
+  for (const at of [600_000, 600_100]) demand.accepted(at);
+  expect(demand.intervalMs).toBe(100);
+  expect(demand.meanMs(600_400)).toBe(200);
+});
+
 describe('time without demand', () => {
   const INTERVAL_MS = 1_000;
 

@@ -9,10 +9,10 @@ import { RateProbing } from '../../../../src/policies/adaptive-rate/measured/rat
 const PER_MS = 0.1;
 
 /** Measures cycles one after the other, each with its end. */
-function measuring(isForAll = false) {
+function measuring(isForAll = false, first = 1) {
   const rate = new MeasuredRate(isForAll);
   const probing = new RateProbing();
-  rate.first(PER_MS, 0, 0);
+  rate.first(PER_MS, first, 0, 0);
   let now = 0;
   return {
     rate,
@@ -30,6 +30,56 @@ function measuring(isForAll = false) {
 }
 
 describe('a measured rate', () => {
+  /** Six cycles of five requests at this rate: an incident, or a limit that has fallen. */
+  function fall(cycle: ReturnType<typeof measuring>['cycle'], perMs: number, accepted = 5): void {
+    const ms = accepted / perMs;
+    for (let n = 0; n < 6; n += 1) cycle(accepted, ms - 10, 10, { pacePerMs: perMs });
+  }
+
+  it.each([
+    ['an eighth, and below one a second', 0.005, 0.0005, 5, true],
+    ['more than an eighth', 0.005, 0.0009, 5, false],
+    ['an eighth, but not below one a second', 0.05, 0.002, 5, false],
+    ['an eighth with much evidence', 0.005, 0.0005, 50, false],
+  ])('that falls below %s: has fallen far?', (_, before, after, accepted, expected) => {
+    const { rate, cycle } = measuring();
+    for (let n = 0; n < 4; n += 1) cycle(50, 50 / before - 10, 10, { pacePerMs: before });
+    expect(rate.hasFallenFar).toBe(false);
+    fall(cycle, after, accepted);
+    expect(rate.perMs).toBeCloseTo(after, 4);
+    expect(rate.hasFallenFar).toBe(expected);
+  });
+
+  it.each([1, 50])('has fallen far from a first one of %i requests?', (accepted) => {
+    const { rate, cycle } = measuring(false, accepted);
+    fall(cycle, 0.0005);
+    expect(rate.hasFallenFar).toBe(accepted === 50);
+  });
+
+  it('has fallen far from one that was stored', () => {
+    const { rate, cycle, probing } = measuring();
+    rate.begin(PER_MS, 0, probing);
+    fall(cycle, 0.0005);
+    expect(rate.hasFallenFar).toBe(true);
+  });
+
+  it('has not fallen far where the limit has changed by as much', () => {
+    const { rate, cycle } = measuring();
+    for (let n = 0; n < 4; n += 1) cycle(50, 9_990, 10, { pacePerMs: 0.005 });
+    rate.scale(1 / 20);
+    expect(rate.hasFallenFar).toBe(false);
+  });
+
+  it.each([
+    [5, 30_000, true],
+    [5, 91_000, false],
+    [20, 30_000, false],
+  ])('shows the limit, after %i requests, in a closure of %i ms: %s', (accepted, ms, expected) => {
+    const { cycle } = measuring();
+    for (let n = 0; n < 4; n += 1) cycle(50, 990, 10, { pacePerMs: 0.05 });
+    expect(cycle(accepted, 20 * accepted, ms, { pacePerMs: 0.05 })).toBe(expected);
+  });
+
   it('is what was accepted from one closure to the next', () => {
     const { rate, cycle } = measuring();
     for (let n = 0; n < 10; n += 1) {

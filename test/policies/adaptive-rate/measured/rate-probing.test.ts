@@ -1,20 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import { SentAttempt } from '../../../../src/policies/adaptive-rate/attempts/sent-attempt.ts';
-import { RateProbing } from '../../../../src/policies/adaptive-rate/measured/rate-probing.ts';
+import {
+  type RateDoubt,
+  RateProbing,
+} from '../../../../src/policies/adaptive-rate/measured/rate-probing.ts';
 
 const PER_MS = 0.1;
 
 /** Accepts paced attempts at the pace, from a time on. @returns the pace after them */
 function accept(
   probing: RateProbing,
-  { count, at = 0, horizonMs = 0 }: { count: number; at?: number; horizonMs?: number },
+  options: { count: number; at?: number; horizonMs?: number; doubt?: RateDoubt },
 ): number {
+  const { count, at = 0, horizonMs = 0, doubt } = options;
   let now = at;
   for (let order = 0; order < count; order += 1) {
     const pacePerMs = probing.paceOf(PER_MS);
     now += 1 / pacePerMs;
     const sent = { at: now, order, others: 0, pacePerMs, isPaced: true, isSaved: false, idleMs: 0 };
-    probing.accepted(new SentAttempt(sent), horizonMs);
+    probing.accepted(new SentAttempt(sent), horizonMs, doubt);
   }
   return probing.paceOf(PER_MS) / PER_MS;
 }
@@ -41,6 +45,16 @@ describe('what is tried beyond the measured rate', () => {
     probing.plan(0.05, 1_000, hasChanged);
     probing.start(PER_MS, 0, 0);
     expect(accept(probing, { count: n })).toBeCloseTo(1.095, 2);
+  });
+
+  it('doubles with four attempts each time where the rate has fallen far', () => {
+    expect(accept(begun(), { count: 4, doubt: 'fallen' })).toBeCloseTo(1.095, 2);
+    expect(accept(begun(), { count: 40, doubt: 'fallen' })).toBeGreaterThan(40);
+    expect(accept(begun(), { count: 40 })).toBeLessThan(3);
+  });
+
+  it('doubles with forty attempts at least where some are rejected whatever the rate', () => {
+    expect(accept(begun(), { count: 40, doubt: 'hidden' })).toBeCloseTo(1.095, 2);
   });
 
   it('keeps its share where the limit has changed', () => {
