@@ -7,7 +7,7 @@ import {
 } from '../policies/option.ts';
 import type { Naming } from '../policies/policy.ts';
 import { POLICIES } from '../policies/registry.ts';
-import { checkKeys, show, wrongType } from '../util/check.ts';
+import { checkKeys, checkName, show, wrongType } from '../util/check.ts';
 import { ENTRIES, isGroup, KEYS, type LimiterConfig, type LimiterLayer } from './limiter-config.ts';
 
 /**
@@ -104,6 +104,7 @@ function checkNamedGroups(
   const names = Object.keys(groups);
   if (names.length === 0) throw new TypeError(`\`${path}\` must name at least 1 limit, got none`);
   for (const name of names) {
+    checkName(path, name);
     if (name in Object.prototype) {
       throw new TypeError(`\`${path}\` cannot have the name ${show(name)}: every object has it`);
     }

@@ -1,5 +1,5 @@
 import type { Amounts } from '../model/ticket.ts';
-import { checkAmount, checkFunctions, checkInteger, wrongType } from '../util/check.ts';
+import { checkAmount, checkFunctions, checkInteger, checkName, wrongType } from '../util/check.ts';
 import { type Estimator, resultOf } from './size.ts';
 
 /** Options of a stream's requests. */
@@ -55,6 +55,9 @@ export function checkCosts(costs: Amounts): Amounts {
   if (typeof costs !== 'object' || costs === null) {
     wrongType('costs', 'an object of numbers', costs);
   }
-  for (const [name, amount] of Object.entries(costs)) checkAmount(`costs.${name}`, amount);
+  for (const [name, amount] of Object.entries(costs)) {
+    checkName('costs', name);
+    checkAmount(`costs.${name}`, amount);
+  }
   return costs;
 }

@@ -144,6 +144,11 @@ export function checkKeys(
   }
 }
 
+/** A name that a user gives to one of several things, such as a limit. */
+export function checkName(owner: string, name: string): void {
+  if (name === '') throw new TypeError(`\`${owner}\` cannot have the name "": a name is not empty`);
+}
+
 /** An object that has some methods. */
 export function checkMethods(name: string, value: unknown, methods: readonly string[]): void {
   if (typeof value !== 'object' || value === null) wrongType(name, 'an object', value);

@@ -119,6 +119,10 @@ describe('a configuration', () => {
       { limits: { constructor: { limit: 1, windowMs: 1 } } },
       'TypeError: `limits` cannot have the name "constructor": every object has it',
     ],
+    [
+      { limits: { '': { limit: 1, windowMs: 1 } } },
+      'TypeError: `limits` cannot have the name "": a name is not empty',
+    ],
     [null, 'TypeError: the options of createLimiter must be an object, got null'],
     [undefined, 'TypeError: the options of createLimiter must be an object, got undefined'],
     [[], 'TypeError: the options of createLimiter must be an object, got an array of 0'],

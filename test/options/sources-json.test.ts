@@ -92,6 +92,11 @@ describe('options in JSON', () => {
     }
   });
 
+  it('with a limit whose name is empty are refused', () => {
+    const text = '{"limits": {"": {"limit": 1}}}';
+    expect(() => limiterOptionsFromJSON(text)).toThrow('`limits` cannot have the name ""');
+  });
+
   it.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'])(
     'with a key %s are refused at every level, and change no object',
     (key) => {

@@ -1,5 +1,12 @@
 import { HeadgateError } from '../../model/errors.ts';
-import { checkBetween, checkKeys, closestMatch, show, wrongType } from '../../util/check.ts';
+import {
+  checkBetween,
+  checkKeys,
+  checkName,
+  closestMatch,
+  show,
+  wrongType,
+} from '../../util/check.ts';
 import { checkOptions, number, type Option, orInfinity, word } from '../option.ts';
 
 /** A cost or a usage was given for a limit that does not exist. */
@@ -160,6 +167,7 @@ export function checkRateLimits(limits: Readonly<Record<string, RateLimit>>): Li
 
 function checkRateLimit(name: string, options: RateLimit): LimitRule {
   const path = `limits.${name}`;
+  checkName('limits', name);
   checkKeys(path, options, Object.keys(LIMIT_FIELDS));
   // The bound of `initial` depends on the others.
   checkOptions(LIMIT_FIELDS, { ...options, initial: undefined }, REQUIRED_FIELDS, `${path}.`);

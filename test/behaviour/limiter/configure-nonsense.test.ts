@@ -37,6 +37,7 @@ describe('configure', () => {
     [{ throttledConcurrency: Number.NaN }, '`throttledConcurrency` must be an integer >= 1'],
     [{ maxBytes: -1 }, '`maxBytes` must be an integer >= 0, got -1'],
     [{ limits: { units: { limit: 0, windowMs: 1000 } } }, '`limits.units.limit` must be'],
+    [{ limits: { '': { limit: 20, windowMs: 1000 } } }, '`limits` cannot have the name ""'],
     [{ limits: { units: { limit: 20, windowMs: 0 } } }, '`limits.units.windowMs` must be'],
     [{ limits: { units: { limit: 20, windowMs: 9, algorithm: 'token-bucket' } } }, 'must stay'],
     [{ limits: { others: null } }, 'no limit is named "others"'],

@@ -23,6 +23,8 @@ describe('a wrong option of a group is named', () => {
     [{ each: { concurrency: 0 } }, /^`each.concurrency` must be .*got 0/],
     [{ each: { pace: { intervalMs: -1 } } }, /^`each.pace.intervalMs` must be/],
     [{ each: { limits: { rpm: { limit: 0, windowMs: 1 } } } }, /^`each.limits.rpm.limit` must be/],
+    [{ each: { limits: { '': { limit: 1, windowMs: 1 } } } }, /^`each.limits` cannot have .*""/],
+    [{ shared: { limits: { '': { limit: 1, windowMs: 1 } } } }, /^`shared.limits` cannot .*""/],
     [
       { each: { adaptive: { strategy: 'rate', minLimit: 1 } } },
       /^`each.adaptive.minLimit` belongs/,

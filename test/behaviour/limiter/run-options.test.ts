@@ -53,6 +53,13 @@ describe('run', () => {
     expectIdle(limiter);
   });
 
+  it('throws for costs of a limit without a name', () => {
+    const { limiter } = rig(units);
+    const run = () => limiter.run(() => 1, { costs: { '': 1 } });
+    expect(run).toThrow('`costs` cannot have the name "": a name is not empty');
+    expectIdle(limiter);
+  });
+
   it("fails at once with `onLimit: 'fail'`, and says when to try again", async () => {
     const { clock, limiter } = rig({ ...units, onLimit: 'fail' });
     await limiter.run(() => 'first', { costs: { units: 10 } });

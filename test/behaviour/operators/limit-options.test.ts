@@ -10,6 +10,7 @@ describe('wrong limits of throttle', () => {
     [{ limits: 5, requestsPerMinute: 5 }, /`limits`.*got 5/],
     [{ limits: [{ limit: 9, windowMs: 9 }] }, /`limits`.*an array of 1/],
     [{ limits: null }, /`limits`.*null/],
+    [{ limits: { '': { limit: 9, windowMs: 9 } } }, /`limits` cannot have the name ""/],
     [limit({ limit: Number.NaN }), /`limits.tokens.limit`.*NaN/],
     [limit({ windowMs: '60' }), /`limits.tokens.windowMs`.*"60"/],
     [limit({ algorithm: 'leaky' }), /`limits.tokens.algorithm`.*"leaky"/],
