@@ -7,7 +7,7 @@ import {
 } from '../policies/option.ts';
 import type { Naming } from '../policies/policy.ts';
 import { POLICIES } from '../policies/registry.ts';
-import { checkKeys, checkName, show, wrongType } from '../util/check.ts';
+import { checkKeys, checkNamed, show, wrongName, wrongType } from '../util/check.ts';
 import { ENTRIES, isGroup, KEYS, type LimiterConfig, type LimiterLayer } from './limiter-config.ts';
 
 /**
@@ -71,7 +71,7 @@ function checkEntries(
     if (value === undefined) continue;
     const path = within + key;
     if (!isGroup(entry)) checkValue(path, entry, value);
-    else if (entry.isNamed) checkNamedGroups(path, key, entry, value, isWhole);
+    else if (entry.isNamed) checkNamedGroups(path, entry, value, isWhole);
     else checkAloneOrGroup(path, entry, value, isWhole);
   }
 }
@@ -93,22 +93,13 @@ function checkAloneOrGroup(
 
 function checkNamedGroups(
   path: string,
-  key: string,
   group: OptionGroup,
   groups: unknown,
   isWhole: boolean,
 ): void {
-  if (!isRecord(groups)) {
-    wrongType(path, `an object of named ${key}`, groups);
-  }
-  const names = Object.keys(groups);
-  if (names.length === 0) throw new TypeError(`\`${path}\` must name at least 1 limit, got none`);
-  for (const name of names) {
-    checkName(path, name);
-    if (name in Object.prototype) {
-      throw new TypeError(`\`${path}\` cannot have the name ${show(name)}: every object has it`);
-    }
-    checkGroup(`${path}.${name}`, group, groups[name], isWhole);
+  for (const [name, values] of checkNamed(path, groups)) {
+    if (name in Object.prototype) wrongName(path, name, 'every object has it');
+    checkGroup(`${path}.${name}`, group, values, isWhole);
   }
 }
 

@@ -4,8 +4,9 @@ import {
   type ReportedLimit,
   type Verdict,
 } from '../model/feedback.ts';
-import { checkChoice, checkMethods } from '../util/check.ts';
+import { checkChoice, checkFields, checkMethods } from '../util/check.ts';
 import { withoutUndefined } from '../util/without-undefined.ts';
+import { SHARED_FIELDS } from './judge.ts';
 import { defaultProviders, readProviders } from './registry.ts';
 import { positive } from './shape.ts';
 
@@ -27,16 +28,32 @@ export function classifierOf(
   return (error, body) => custom(error, body) ?? classify(error, body);
 }
 
+const VERDICT_FIELDS = [
+  ...SHARED_FIELDS,
+  'headers',
+  'status',
+  'connection',
+  'timedOut',
+] as const satisfies readonly (keyof Verdict)[];
+
+/** A verdict may be pushed as it is. */
+const FEEDBACK_FIELDS = [...VERDICT_FIELDS, 'bytes', 'epoch'] as const satisfies readonly (
+  | keyof Verdict
+  | keyof Feedback
+)[];
+
 /** A successful answer without reported limits. */
 export const OK: Verdict = { kind: 'ok' };
 
 /**
  * The verdict of a classifier on an error, or on a response and its body, without an unusable wait.
- * @throws the error of the classifier; TypeError for a result that is no verdict
+ * @throws the error of the classifier; TypeError for a result that is no verdict, or has a field
+ *   that no verdict has
  */
 export function verdictOn(error: unknown, classifier: Classifier, body?: string): Verdict {
   const verdict = body === undefined ? classifier(error) : classifier(error, body);
   checkMethods('classify()', verdict, []);
+  checkFields('classify()', verdict, VERDICT_FIELDS);
   checkChoice('classify().kind', verdict.kind, FEEDBACK_KINDS);
   const retryAfterMs = positive(verdict.retryAfterMs);
   return retryAfterMs === verdict.retryAfterMs ? verdict : { ...verdict, retryAfterMs };
@@ -53,12 +70,14 @@ export function withLimits(
 
 /**
  * Checks feedback that a user has pushed. The provider's values may be anything,
- * so unusable ones are left out. The kind comes from code, so a wrong one throws.
+ * so unusable ones are left out. The kind and the names of fields come from code, so wrong ones
+ * throw.
  *
  * @throws TypeError that names the field
  */
 export function verdictOf(feedback: Feedback): Verdict {
   checkMethods('feedback', feedback, []);
+  checkFields('feedback', feedback, FEEDBACK_FIELDS);
   checkChoice('feedback.kind', feedback.kind, FEEDBACK_KINDS);
   const { kind, limit, limits } = feedback;
   const told = Array.isArray(limits) ? limits.filter(isUsable) : [];

@@ -4,6 +4,7 @@ import {
   type ReportedLimit,
   type Verdict,
 } from '../model/feedback.ts';
+import { checkFields } from '../util/check.ts';
 import { withoutUndefined } from '../util/without-undefined.ts';
 import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
 import { addConnectionCodes, connectionOf, isConnectionError, isTimeout } from './connection.ts';
@@ -113,10 +114,23 @@ export function judge(
 
 const NO_REMARK: PartialVerdict = {};
 
+/** The fields of a verdict that adapters know too. */
+export const SHARED_FIELDS = [
+  'kind',
+  'retry',
+  'retryAfterMs',
+  'limit',
+  'limits',
+  'outage',
+] as const satisfies readonly (keyof Verdict & keyof PartialVerdict)[];
+const ADAPTER_FIELDS = [...SHARED_FIELDS, 'ignoresRetryAfter'] as const;
+
 function verdictOf(answer: ProviderResponse, readers: readonly ProviderAdapter[]): PartialVerdict {
   for (const reader of readers) {
     const verdict = reader.verdict?.(answer);
-    if (verdict !== undefined) return verdict;
+    if (verdict === undefined) continue;
+    checkFields(`verdict() of ${reader.name}`, verdict, ADAPTER_FIELDS);
+    return verdict;
   }
   return NO_REMARK;
 }

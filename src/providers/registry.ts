@@ -47,7 +47,8 @@ export interface Providers {
   /**
    * Returns the meaning of an error, or of a response that is not ok.
    * @param body the body of a `Response`, if it was read
-   * @throws what your own adapter throws; headgate's own do not throw
+   * @throws what your own adapter throws, TypeError for a field that no verdict has; headgate's own
+   *   adapters do not throw
    */
   readonly classify: (error: unknown, body?: string) => Verdict;
   /**

@@ -53,7 +53,8 @@ export interface RetryOptions {
    * Returns the meaning of an error. Default, also if it returns undefined: by the error's fields.
    * It is also called for a `Response` that is not ok, and for a value that is the body of an error
    * (`{error: …}` without a result); the verdict `ok` makes it a result. `body`: the text of a
-   * `Response` that is not ok, if it arrived whole within 64 KiB and 2 s.
+   * `Response` that is not ok, if it arrived whole within 64 KiB and 2 s. A result with a field that
+   * no `Verdict` has fails the request, as another wrong result does.
    */
   readonly classify?: (error: unknown, body?: string) => Verdict | undefined;
   /** Numbers in [0, 1) for jitter. Default `Math.random`. */

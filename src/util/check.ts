@@ -136,17 +136,42 @@ export function checkKeys(
   if ('then' in options) {
     throw new TypeError(`the options of ${name} must be an object, got a promise: await it first`);
   }
-  for (const key of Object.keys(options)) {
+  checkFields(name, options, known, 'option');
+}
+
+/** The same for an object whose keys are not options, such as the result of a function. */
+export function checkFields(
+  name: string,
+  value: object,
+  known: readonly string[],
+  what = 'field',
+): void {
+  for (const key of Object.keys(value)) {
     if (known.includes(key)) continue;
     const meant = closestMatch(key, known);
     const advice = meant === undefined ? 'it takes' : `did you mean \`${meant}\`? It takes`;
-    throw new TypeError(`\`${key}\` is no option of ${name}; ${advice} ${known.join(', ')}`);
+    throw new TypeError(`\`${key}\` is no ${what} of ${name}; ${advice} ${known.join(', ')}`);
   }
 }
 
 /** A name that a user gives to one of several things, such as a limit. */
 export function checkName(owner: string, name: string): void {
-  if (name === '') throw new TypeError(`\`${owner}\` cannot have the name "": a name is not empty`);
+  if (name === '') wrongName(owner, name, 'a name is not empty');
+}
+
+/** The names and values of an object of named limits, of which there must be one at least. */
+export function checkNamed(path: string, limits: unknown): [name: string, value: unknown][] {
+  if (typeof limits !== 'object' || limits === null || Array.isArray(limits)) {
+    wrongType(path, 'an object of named limits', limits);
+  }
+  const entries = Object.entries(limits);
+  if (entries.length === 0) throw new TypeError(`\`${path}\` must name at least 1 limit, got none`);
+  for (const [name] of entries) checkName(path, name);
+  return entries;
+}
+
+export function wrongName(owner: string, name: string, why: string): never {
+  throw new TypeError(`\`${owner}\` cannot have the name ${show(name)}: ${why}`);
 }
 
 /** An object that has some methods. */

@@ -66,6 +66,14 @@ describe('readers of the user', () => {
     ]);
   });
 
+  it('are told of a field that no verdict has', () => {
+    const verdict = () => ({ kind: 'throttled', retryAfter: 5 }) as const;
+    const wrong = readProviders([{ name: 'mine', verdict }]);
+    expect(() => wrong.classify({ status: 429 })).toThrow(
+      '`retryAfter` is no field of verdict() of mine; did you mean `retryAfterMs`?',
+    );
+  });
+
   it('are not believed about what is no number', () => {
     for (const text of ['many', '-1', 'Infinity']) {
       expect(reportedLimits({ 'x-left': text })).toEqual([]);

@@ -1,12 +1,5 @@
 import { HeadgateError } from '../../model/errors.ts';
-import {
-  checkBetween,
-  checkKeys,
-  checkName,
-  closestMatch,
-  show,
-  wrongType,
-} from '../../util/check.ts';
+import { checkBetween, checkKeys, checkNamed, closestMatch, show } from '../../util/check.ts';
 import { checkOptions, number, type Option, orInfinity, word } from '../option.ts';
 
 /** A cost or a usage was given for a limit that does not exist. */
@@ -157,17 +150,13 @@ export const REQUIRED_FIELDS = ['limit', 'windowMs'];
 
 /** @throws RangeError or TypeError that names the option, its bound and the value */
 export function checkRateLimits(limits: Readonly<Record<string, RateLimit>>): LimitRule[] {
-  if (typeof limits !== 'object' || limits === null || Array.isArray(limits)) {
-    wrongType('limits', 'an object of named limits', limits);
-  }
-  const entries = Object.entries(limits);
-  if (entries.length === 0) throw new TypeError('`limits` must name at least 1 limit, got none');
-  return entries.map(([name, limit]) => checkRateLimit(name, limit));
+  return checkNamed('limits', limits).map(([name, limit]) =>
+    checkRateLimit(name, limit as RateLimit),
+  );
 }
 
 function checkRateLimit(name: string, options: RateLimit): LimitRule {
   const path = `limits.${name}`;
-  checkName('limits', name);
   checkKeys(path, options, Object.keys(LIMIT_FIELDS));
   // The bound of `initial` depends on the others.
   checkOptions(LIMIT_FIELDS, { ...options, initial: undefined }, REQUIRED_FIELDS, `${path}.`);

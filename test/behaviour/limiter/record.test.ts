@@ -59,11 +59,13 @@ describe('recordFailure', () => {
       },
       () => ({ kind: 'bad' }) as unknown as Verdict,
       () => 'throttled' as unknown as Verdict,
+      () => ({ kind: 'throttled', retryAfter: 5 }) as Verdict,
     ];
     const { limiter } = rig({ ...watched, classify: () => answers.shift()?.() });
     expect(() => limiter.recordFailure('x')).toThrow('of the classifier');
     expect(() => limiter.recordFailure('x')).toThrow('`classify().kind` must be one of');
     expect(() => limiter.recordFailure('x')).toThrow('`classify()` must be an object, got "thr');
+    expect(() => limiter.recordFailure('x')).toThrow('did you mean `retryAfterMs`?');
     expect(limiter.snapshot()).toMatchObject({ failures: 0, circuitBreaker: { failures: 0 } });
   });
 

@@ -39,12 +39,13 @@ describe('options that are refused at once', () => {
   });
 });
 
-describe('feedback without a valid kind', () => {
+describe('feedback without a valid kind, or with an unknown field', () => {
   it.each([
     [undefined, '`feedback` must be an object, got undefined'],
     ['throttled', '`feedback` must be an object, got "throttled"'],
     [{}, '`feedback.kind` must be one of "ok"'],
     [{ kind: 'nope' }, 'got "nope"'],
+    [{ kind: 'throttled', retryAfter: 5 }, '`retryAfter` is no field of feedback; did you mean'],
   ])('%j is refused', (feedback, message) => {
     expect(() => new FeedbackSubject().next(feedback as Feedback)).toThrow(message);
   });

@@ -41,6 +41,17 @@ describe('classify', () => {
     },
   );
 
+  it('that returns a misspelt field fails the request, and names the one that was meant', async () => {
+    const verdict = { kind: 'throttled', retryAfter: 5 } as const;
+    const { calls, seen } = await classified(() => verdict);
+    expect(calls).toEqual([0]);
+    expect(seen.error).toEqual(
+      new TypeError(
+        '`retryAfter` is no field of classify(); did you mean `retryAfterMs`? It takes kind, retry, retryAfterMs, limit, limits, outage, headers, status, connection, timedOut',
+      ),
+    );
+  });
+
   it('that throws fails the request with its error, and leaks nothing', async () => {
     const fault = new Error('of the classifier');
     const { calls, seen } = await classified(() => {
