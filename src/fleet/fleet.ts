@@ -1,5 +1,5 @@
 import type { GaugeValue } from '../model/gauge.ts';
-import type { Instrumentation } from '../model/instrumentation.ts';
+import { checkInstrumentation, type Instrumentation } from '../model/instrumentation.ts';
 import type { Emit } from '../model/policy-events.ts';
 import { AdaptiveRatePolicy } from '../policies/adaptive-rate-policy.ts';
 import type { Policies } from '../policies/policies.ts';
@@ -7,6 +7,7 @@ import type { Policy } from '../policies/policy.ts';
 import type { LimitChanges } from '../policies/rate-limit/limit-changes.ts';
 import { checkRateLimits, type RateLimit } from '../policies/rate-limit/rate-limit.ts';
 import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
+import { checkFunction, checkMethods } from '../util/check.ts';
 import {
   type FleetHooks,
   type FleetNews,
@@ -40,12 +41,16 @@ const NEVER = Number.NEGATIVE_INFINITY;
  * The code with which limiters and streams share through a store, for a {@link SharedStore} of your
  * own. `redisStore` and `memoryStore` contain it already.
  *
- * @throws RangeError or TypeError that names a wrong setting of the store
+ * @throws RangeError or TypeError that names a wrong argument, or a wrong setting of the store
  * @example
  * const shared: SharedStore = { join: joinFleet, exchange: (request) => decide(request) };
  */
 export const joinFleet: JoinFleet = (store, emit, instrumentation, peers) => {
+  checkMethods('store', store, ['exchange']);
   checkStoreSettings(store);
+  checkFunction('emit', emit);
+  checkInstrumentation(instrumentation);
+  if (peers !== undefined) checkMethods('peers', peers, []);
   return new Fleet(store, emit, instrumentation, warningsOf(peers));
 };
 
