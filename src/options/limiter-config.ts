@@ -24,7 +24,7 @@ export interface RequestConfig {
   readonly maxQueue?: number;
   /**
    * Which request fails when the queue is full: the newcomer (`error`, default, and `drop-newest`),
-   * or the oldest. No effect without `maxQueue`.
+   * or the oldest. No effect without `maxQueue`, which another source, or `configure`, may add.
    */
   readonly overflow?: 'error' | 'drop-oldest' | 'drop-newest';
   /**

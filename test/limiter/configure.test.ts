@@ -194,6 +194,16 @@ describe('configure, while requests wait and run,', () => {
     expect(told.map(({ state }) => state)).toEqual(['failed', 'open', 'open']);
   });
 
+  it('bounds the queue for the first time, and applies the `overflow` of the start', async () => {
+    const { clock, limiter } = rig({ concurrency: 1, overflow: 'drop-oldest' });
+    await limiter.acquire();
+    const told = [fate(limiter.acquire())];
+    limiter.configure({ maxQueue: 1 });
+    told.push(fate(limiter.acquire()));
+    await clock.advanceAsync(0);
+    expect(told.map(({ state }) => state)).toEqual(['failed', 'open']);
+  });
+
   it('makes several changes at once, and no others', async () => {
     const { limiter } = rig({ concurrency: 5, maxBytes: 100, requestsPerMinute: 7, total: 3 });
     limiter.configure({ concurrency: 6, maxBytes: 200, total: 4 });
