@@ -31,16 +31,9 @@ export interface AcquireOptions {
   readonly signal?: AbortSignal;
 }
 
-const ACQUIRE_KEYS = [
-  'bytes',
-  'tokens',
-  'costs',
-  'priority',
-  'weight',
-  'id',
-  'timeoutMs',
-  'signal',
-] as const;
+/** The options of a call that does not wait. */
+const NOW_KEYS = ['bytes', 'tokens', 'costs', 'priority', 'weight', 'id'] as const;
+const ACQUIRE_KEYS = [...NOW_KEYS, 'timeoutMs', 'signal'] as const;
 
 /** @throws TypeError */
 export function checkSignal(signal: unknown): void {
@@ -59,6 +52,12 @@ export function checkAcquireOptions(options: AcquireOptions): void {
   if (weight !== undefined) checkWeight(weight);
   if (bytes !== undefined) checkAmount('bytes', bytes);
   if (tokens !== undefined) checkAmount('tokens', tokens);
+}
+
+/** Checks the other options of a call that does not wait. @throws TypeError for those of a wait */
+export function checkNoWait(options: AcquireOptions): void {
+  if (options.signal === undefined && options.timeoutMs === undefined) return;
+  checkKeys('limiter.tryAcquire', options, NOW_KEYS);
 }
 
 /**

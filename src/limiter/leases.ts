@@ -3,7 +3,7 @@ import type { Ticket } from '../model/ticket.ts';
 import { CircuitOpenError } from '../policies/circuit-types.ts';
 import { RateLimitExceededError } from '../policies/rate-limit/rate-limit.ts';
 import { withTimeout } from './abort-subscription.ts';
-import type { AcquireOptions } from './acquire-options.ts';
+import { type AcquireOptions, checkNoWait } from './acquire-options.ts';
 import { type CallOptions, CallRequest, type Calls, type CallTask } from './calls.ts';
 import { Lease, type LeaseTerms } from './lease.ts';
 
@@ -66,7 +66,9 @@ export class Leases {
   /** See `Limiter.tryAcquire`. */
   tryAcquire(own: AcquireOptions): Lease | undefined {
     const { calls } = this;
-    const ticket = calls.ticketNow(undefined, calls.optionsOf(own, undefined));
+    const options = calls.optionsOf(own, undefined);
+    checkNoWait(own);
+    const ticket = calls.ticketNow(undefined, options);
     ticket.take(this);
     const { gate, dispatch } = calls.pipeline;
     if (gate.tryEnter(ticket)) return leaseOf(ticket, dispatch);

@@ -276,7 +276,7 @@ export class Limiter {
   /**
    * Records the success of a request that was sent without the limiter. It counts for progress,
    * too.
-   * @throws RangeError or TypeError for a value that is no amount
+   * @throws RangeError or TypeError for a value that is no amount, or an unknown key
    */
   recordSuccess(amounts: RecordedSuccess = {}): void {
     this.#outside.succeeded(amounts);

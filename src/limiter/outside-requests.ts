@@ -1,6 +1,6 @@
 import { AimdPolicy } from '../policies/aimd-policy.ts';
 import { type Classifier, OK, verdictOn } from '../providers/classify.ts';
-import { checkAmount, checkNumber } from '../util/check.ts';
+import { checkAmount, checkKeys, checkNumber } from '../util/check.ts';
 import type { LimiterRuntime } from './limiter-runtime.ts';
 
 /** The amounts of a request that was sent without the limiter. */
@@ -23,7 +23,9 @@ export class OutsideRequests {
   }
 
   /** See `Limiter.recordSuccess`. */
-  succeeded({ tokens, durationMs }: RecordedSuccess): void {
+  succeeded(amounts: RecordedSuccess): void {
+    checkKeys('limiter.recordSuccess', amounts, ['tokens', 'durationMs']);
+    const { tokens, durationMs } = amounts;
     const { counters, gate, clock } = this.runtime;
     if (durationMs !== undefined) checkNumber('durationMs', durationMs, 0);
     if (tokens !== undefined) this.used(tokens);

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers';
-import { checkNumber } from '../util/check.ts';
+import { checkKeys, checkNumber } from '../util/check.ts';
 import type { Clock, Timer } from '../util/clock.ts';
 import { Heap, type Placed } from '../util/collections.ts';
 
@@ -144,6 +144,7 @@ export class ManualClock implements Clock {
   }
 
   #horizon(options: RunAllOptions): number {
+    checkKeys('clock.runAll', options, ['maxMs']);
     return this.#nowMs + checkNumber('maxMs', options.maxMs ?? HOUR_MS, 0);
   }
 

@@ -99,6 +99,8 @@ describe('ManualClock', () => {
     const again = () => clock.setTimer(again, 1000);
     again();
     expect(() => clock.runAll({ maxMs: 5000 })).toThrow('1 timers are still pending at 5000 ms');
+    const message = '`maxMS` is no option of clock.runAll; did you mean `maxMs`?';
+    expect(() => clock.runAll({ maxMS: 5000 } as object)).toThrow(message);
     const stuck = new ManualClock();
     const loop = () => stuck.setTimer(loop, 0);
     loop();

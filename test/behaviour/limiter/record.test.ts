@@ -106,6 +106,9 @@ describe('recordSuccess', () => {
     const { limiter } = rig(watched);
     limiter.recordFailure();
     expect(() => limiter.recordSuccess({ tokens: -1 })).toThrow('`tokens` must be a finite number');
+    const message = '`token` is no option of limiter.recordSuccess; did you mean `tokens`?';
+    expect(() => limiter.recordSuccess({ token: 1 } as object)).toThrow(message);
+    expect(() => limiter.recordSuccess(5 as never)).toThrow('must be an object, got 5');
     expect(limiter.snapshot()).toMatchObject({ tokensUsed: 0, circuitBreaker: { failures: 1 } });
   });
 });

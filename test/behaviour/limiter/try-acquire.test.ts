@@ -105,9 +105,15 @@ describe('tryAcquire', () => {
     [{ bytes: -1 }, '`bytes` must be a finite number >= 0, got -1'],
     [{ costs: { units: Number.NaN } }, '`costs.units` must be a finite number >= 0, got NaN'],
     [{ priority: 0.5 }, '`priority` must be an integer'],
+    [
+      { signal: AbortSignal.abort() },
+      '`signal` is no option of limiter.tryAcquire; it takes bytes',
+    ],
+    [{ timeoutMs: 5 }, '`timeoutMs` is no option of limiter.tryAcquire; it takes bytes'],
+    [null as never, 'the options of a call must be an object, got null'],
   ])('refuses %j', (request, message) => {
     const { limiter } = rig();
-    expect(() => limiter.tryAcquire(request)).toThrow(message);
+    expect(() => limiter.tryAcquire(request as object)).toThrow(message);
     expectIdle(limiter);
   });
 
