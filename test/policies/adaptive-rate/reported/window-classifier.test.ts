@@ -152,6 +152,14 @@ describe('a window, as its reports show it', () => {
     expect(found.kind).toBe('bucket');
   });
 
+  it('is such a bucket for good once its resets have grown with its usage', () => {
+    // The reports miss 500 of 600 from the start, so that a reset is in no proportion to the usage.
+    const found = watch(bucket(10, 100), 600, { seconds: 1, stepMs: 10 });
+    const odd = { used: 580, resetMs: 100_000, at: 1_050 };
+    found.report({ limit: 600, roundedMs: 5, windowMs: 60_000, ...odd });
+    expect(found.kind).toBe('bucket');
+  });
+
   it('is never without length, so that there is a rate', () => {
     const found = new WindowClassifier();
     for (let at = 0; at < 20_000; at += 500) {
