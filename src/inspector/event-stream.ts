@@ -101,11 +101,15 @@ export class Readers {
     return this.#readers.size;
   }
 
-  /** @param wanted the number of the gate to show; 0: the busiest one */
-  add(response: ServerResponse, wanted: number): void {
+  /**
+   * @param wanted the number of the gate to show; 0: the busiest one
+   * @param shown the number of the gate that the page has shown before; 0: none
+   */
+  add(response: ServerResponse, wanted: number, shown = 0): void {
     const stream = new EventStream(response);
-    const gate = wanted === 0 ? this.#monitor.busiest : this.#monitor.find(wanted);
-    const reader: Reader = { stream, wanted, shown: gate?.id, sent: undefined };
+    const reader: Reader = { stream, wanted, shown, sent: undefined };
+    const gate = this.#gateOf(reader, this.#monitor.busiest);
+    reader.shown = gate?.id;
     this.#readers.add(reader);
     response.on('close', () => this.#readers.delete(reader));
     response.on('error', () => this.#readers.delete(reader));

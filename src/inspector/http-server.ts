@@ -147,8 +147,15 @@ export class HttpServer {
   }
 
   #read(response: ServerResponse, query: URLSearchParams): void {
-    if (this.#readers.count < MOST_READERS) this.#readers.add(response, numberIn(query, 'gate'));
-    else refuse(response, 503, `${MOST_READERS} pages are open already.`);
+    if (this.#readers.count >= MOST_READERS) {
+      refuse(response, 503, `${MOST_READERS} pages are open already.`);
+      return;
+    }
+    // A page that was open before the program was restarted has the numbers of another run.
+    const run = numberIn(query, 'run');
+    const isOtherRun = run !== 0 && run !== this.#parts.hello.startedAt;
+    const numberOf = (name: string) => (isOtherRun ? 0 : numberIn(query, name));
+    this.#readers.add(response, numberOf('gate'), numberOf('shown'));
   }
 
   #requests(response: ServerResponse, query: URLSearchParams): void {

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { clockTime, count } from '../format.ts';
-import type { GateDetail } from '../wire.ts';
+import type { GateDetail, GateSummary } from '../wire.ts';
 import { TimeLines } from './charts.tsx';
-import { type LinkState, useView } from './connection.ts';
+import { type Chosen, type LinkState, NONE_CHOSEN, useView } from './connection.ts';
 import { ControlPanel } from './controls.tsx';
 import { Fleet } from './fleet.tsx';
 import { GateList } from './gate-list.tsx';
@@ -18,6 +18,7 @@ const LINKS: Readonly<Record<LinkState, string>> = {
   live: 'Live',
   lost: 'Not reachable',
   ended: 'Ended',
+  gone: 'Not kept',
   tooLarge: 'Too much to show',
 };
 
@@ -25,19 +26,28 @@ const LINKS: Readonly<Record<LinkState, string>> = {
 const NOTICES: Readonly<Partial<Record<LinkState, string>>> = {
   lost: 'The program cannot be reached: it has ended, or is busy.',
   ended: 'The program has closed its inspector.',
+  gone: 'This limiter or stream is not kept any more.',
   tooLarge: 'There are too many limiters and streams to show.',
 };
 
 export function App({ token }: { readonly token: string | undefined }) {
-  const [wanted, select] = useState(0);
-  const view = useView(wanted);
+  const [chosen, setChosen] = useState(NONE_CHOSEN);
+  const view = useView(chosen);
   const { hello, detail, link, gates, more, points, at } = view;
+  const run = hello?.startedAt ?? 0;
   const { linked, open, close } = useLinkedRequest(hello?.startedAt);
+  const select = (gate: number) => setChosen(chosenOf(gate, run, gates));
   const linkedGate = linked.state === 'found' ? linked.found.gate : undefined;
   const shownGate = detail?.id;
   useEffect(() => {
     if (linkedGate !== undefined && linkedGate !== shownGate) select(linkedGate);
   }, [linkedGate, shownGate]);
+  useEffect(() => {
+    // The program was restarted: its limiters have other numbers.
+    if (chosen.gate === 0 || run === 0 || chosen.run === run) return;
+    const same = gates.find(({ name, kind }) => name === chosen.name && kind === chosen.kind);
+    if (same !== undefined) select(same.id);
+  }, [chosen, run, gates]);
   const choose = (gate: number) => {
     close();
     select(gate);
@@ -81,9 +91,10 @@ export function App({ token }: { readonly token: string | undefined }) {
               <Pipeline detail={detail} />
               <TimeLines points={points} at={at} />
               <Requests
+                key={run}
                 gate={detail.id}
                 hasEnded={Object.values(detail.ended).some((requests) => requests > 0)}
-                run={hello?.startedAt ?? 0}
+                run={run}
                 linked={linked}
                 open={open}
                 close={close}
@@ -93,13 +104,18 @@ export function App({ token }: { readonly token: string | undefined }) {
               />
               <Limits limits={detail.limits} isShared={detail.fleet !== undefined} />
               {detail.fleet !== undefined && <Fleet fleet={detail.fleet} />}
-              <ControlPanel key={detail.id} detail={detail} token={token} />
+              <ControlPanel key={`${run} ${detail.id}`} detail={detail} token={token} />
             </>
           )}
         </main>
       </div>
     </>
   );
+}
+
+function chosenOf(gate: number, run: number, gates: readonly GateSummary[]): Chosen {
+  const { name = '', kind } = gates.find(({ id }) => id === gate) ?? {};
+  return { gate, run, name, kind };
 }
 
 /** Moves the focus only: the address names the open request, and keeps it. */
@@ -150,7 +166,7 @@ function titleOf(detail: GateDetail | undefined, link: LinkState): string {
   if (detail === undefined) return 'headgate inspector';
   const { condition, waiting, name } = detail;
   // The last state that was received may be over.
-  if (link === 'lost' || link === 'ended') return `${LINKS[link]}: ${name}`;
+  if (link === 'lost' || link === 'ended' || link === 'gone') return `${LINKS[link]}: ${name}`;
   const waits = waiting > 0 ? `, ${count(waiting)} wait` : '';
   return `${CONDITION_NAMES[condition]}${waits}: ${name}`;
 }
