@@ -140,13 +140,18 @@ export class HttpServer {
     if (!isSameOrigin(headers)) refuse(response, 403, 'Only for the page of this server.');
     else if (pathname === '/control') this.#control(request, response);
     else if (!isRead(method)) refuse(response, 405, 'Only GET.', { allow: 'GET, HEAD' });
-    else if (pathname === '/events') this.#read(response, searchParams);
+    else if (pathname === '/events') this.#read(request, response, searchParams);
     else if (pathname === '/requests') this.#requests(response, searchParams);
     else if (pathname === '/request') this.#request(response, searchParams);
     else refuse(response, 404, 'There is no such page.');
   }
 
-  #read(response: ServerResponse, query: URLSearchParams): void {
+  #read({ method }: IncomingMessage, response: ServerResponse, query: URLSearchParams): void {
+    // An answer of headers alone would never end.
+    if (method === 'HEAD') {
+      refuse(response, 405, 'Only GET.', { allow: 'GET' });
+      return;
+    }
     if (this.#readers.count >= MOST_READERS) {
       refuse(response, 503, `${MOST_READERS} pages are open already.`);
       return;

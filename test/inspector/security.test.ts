@@ -210,6 +210,11 @@ describe('pages that read', () => {
     });
   }
 
+  it('do not ask for headers alone', async () => {
+    expect((await ask(`${served.url}/events`, { method: 'HEAD' })).status).toBe(405);
+    expect(served.server.readerCount).toBe(0);
+  });
+
   it('are at most 32', async () => {
     const open32 = await Promise.all(Array.from({ length: 32 }, open));
     expect(open32.map(({ statusCode }) => statusCode)).toEqual(Array(32).fill(200));
