@@ -117,3 +117,19 @@ it('a browser can show the page in more tabs than it makes connections', async (
   }
   for (const tab of tabs) await tab.close();
 });
+
+it('an answer that ends too early is no error, and is asked for again', async () => {
+  await limiterOf('cut').run(async () => 1);
+  let cuts = 0;
+  page.on('request', (request) => {
+    if (cuts < 2 && request.url().includes('/requests?')) {
+      cuts += 1;
+      void request.respond({ contentType: 'application/json', body: '[{"id":' });
+    } else void request.continue();
+  });
+  await page.setRequestInterception(true);
+  await page.goto(inspector.url);
+  await page.waitForSelector('.request-line');
+  expect(cuts).toBe(2);
+  expect(faults).toEqual([]);
+});

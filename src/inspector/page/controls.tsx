@@ -14,13 +14,7 @@ export function ControlPanel({ detail, token }: Props) {
   const send = async (action: string, settings: Record<string, number> = {}) => {
     // The same answer twice is announced twice.
     setAnswer('');
-    const response = await fetch('/control', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${token ?? ''}` },
-      body: JSON.stringify({ gate: id, action, settings }),
-    }).catch(() => undefined);
-    if (response === undefined) setAnswer('The program cannot be reached.');
-    else setAnswer(response.ok ? 'Done.' : (await response.text()).trim());
+    setAnswer(await command(token, JSON.stringify({ gate: id, action, settings })));
   };
   return (
     <section aria-labelledby="controls-title">
@@ -70,6 +64,17 @@ export function ControlPanel({ detail, token }: Props) {
       </p>
     </section>
   );
+}
+
+/** Sends a command. @returns the answer in words */
+async function command(token: string | undefined, body: string): Promise<string> {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token ?? ''}` };
+  try {
+    const response = await fetch('/control', { method: 'POST', headers, body });
+    return response.ok ? 'Done.' : (await response.text()).trim();
+  } catch {
+    return 'The program cannot be reached.';
+  }
 }
 
 interface SettingProps {

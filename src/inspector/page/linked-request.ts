@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { FoundRequest } from '../wire-requests.ts';
+import { readJson } from './read-json.ts';
 
 /** Reads and writes the part of the page's address behind `#`: the token and the open request. */
 
@@ -113,8 +114,7 @@ async function lookUp(run: number): Promise<Linked | undefined> {
   const link = linkOfAddress();
   if (link === undefined) return NONE;
   if (link.run !== run) return { state: 'otherRun' };
-  const response = await fetch(`/request?id=${link.request}`).catch(() => undefined);
-  if (response?.ok !== true) return undefined;
-  const found = (await response.json()) as FoundRequest | null;
+  const found = (await readJson(`/request?id=${link.request}`)) as FoundRequest | null | undefined;
+  if (found === undefined) return undefined;
   return found === null ? { state: 'unknown' } : { state: 'found', found, isFromAddress: true };
 }

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { FoundRequest, RequestRecord } from '../wire-requests.ts';
 import { useKeyboardFocus } from './keyboard-focus.ts';
 import { hashOf, type Linked } from './linked-request.ts';
+import { readJson } from './read-json.ts';
 import { outcomeText, Request } from './request.tsx';
 import { Key } from './request-key.tsx';
 
@@ -141,17 +142,18 @@ function useRecords(options: Asked): readonly RequestRecord[] | undefined {
   useEffect(() => {
     if (isEnough) return;
     let isGone = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    // A busy program answers late: the next question waits for the answer to this one.
     const readAgain = async () => {
-      const response = await fetch(`/requests?${asked}`).catch(() => undefined);
-      if (isGone || response?.ok !== true) return;
-      const records = (await response.json()) as RequestRecord[];
-      if (!isGone) setRead({ asked, records });
+      const records = (await readJson(`/requests?${asked}`)) as RequestRecord[] | undefined;
+      if (isGone) return;
+      if (records !== undefined) setRead({ asked, records });
+      timer = setTimeout(() => void readAgain(), POLL_MS);
     };
     void readAgain();
-    const timer = setInterval(() => void readAgain(), POLL_MS);
     return () => {
       isGone = true;
-      clearInterval(timer);
+      clearTimeout(timer);
     };
   }, [asked, isEnough]);
   // Do not show the records of the limiter or stream selected before.
