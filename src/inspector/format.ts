@@ -19,17 +19,32 @@ export function plural(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;
 }
 
-/** `340 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min`. */
+/** `340 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min`, `30 d`. */
 export function duration(ms: number): string {
   if (!Number.isFinite(ms)) return 'unknown';
   if (ms < 1) return ms <= 0 ? '0 ms' : '< 1 ms';
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
+  // What would be rounded to 1,000 ms or to 10.0 s has the next unit.
+  if (ms < 999.5) return `${Math.round(ms)} ms`;
+  if (ms < 9_950) return `${(ms / 1_000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1_000);
   if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) return joined(minutes, 'min', seconds % 60, 's');
-  return joined(Math.floor(minutes / 60), 'h', minutes % 60, 'min');
+  const hours = Math.floor(minutes / 60);
+  if (hours < LEAST_DAYS_H) return joined(hours, 'h', minutes % 60, 'min');
+  return joined(Math.floor(hours / 24), 'd', hours % 24, 'h');
+}
+
+/** From two days on, a time is told in days: `47 h 59 min`, `2 d`. */
+const LEAST_DAYS_H = 48;
+
+/** The length of a window: `a minute`, `in 20 s`. */
+export function perWindow(windowMs: number): string {
+  if (windowMs === 1_000) return 'a second';
+  if (windowMs === 60_000) return 'a minute';
+  if (windowMs === 3_600_000) return 'an hour';
+  if (windowMs === 86_400_000) return 'a day';
+  return `in ${duration(windowMs)}`;
 }
 
 function joined(first: number, unit: string, rest: number, small: string): string {

@@ -1,4 +1,4 @@
-import { bytes, clip, count, duration, plural, rate, spaced } from './format.ts';
+import { bytes, clip, count, duration, perWindow, plural, rate, spaced } from './format.ts';
 import { type GateState, isThrottled, windowOf } from './gate-state.ts';
 import type { RecentCalls } from './recent-calls.ts';
 import { plain, run, stillRun, stopWords, type Words, waits } from './stop-words.ts';
@@ -146,17 +146,19 @@ function limitReason(state: GateState): string {
   const usage = name === undefined ? undefined : limits[name];
   if (name === undefined || usage === undefined) return 'a shared limit is used up';
   const windowMs = windowOf(state, name, usage.limit) ?? 0;
-  return `your limit allows ${count(usage.limit)} ${clip(name, 40)} ${perWindow(windowMs)}`;
+  return `your limit allows ${count(usage.limit)} ${unitOf(name, usage.limit)} ${perWindow(windowMs)}`;
 }
 
-/** `a minute`, `in 20 s`. */
-function perWindow(windowMs: number): string {
-  if (windowMs === 1_000) return 'a second';
-  if (windowMs === 60_000) return 'a minute';
-  if (windowMs === 3_600_000) return 'an hour';
-  if (windowMs === 86_400_000) return 'a day';
-  return `in ${duration(windowMs)}`;
+/** The unit of a limit: `1 request`, `20 requests`; a name that the user made stays as it is. */
+function unitOf(name: string, limit: number): string {
+  return limit === 1 ? (SINGULAR[name] ?? clip(name, 40)) : clip(name, 40);
 }
+
+const SINGULAR: Readonly<Record<string, string>> = {
+  requests: 'request',
+  tokens: 'token',
+  bytes: 'byte',
+};
 
 /** A wait of more than so many intervals has another cause than the rate. */
 const LONGEST_INTERVALS = 3;

@@ -29,3 +29,23 @@ it('a window that is used up until its end is not explained by the rate', () => 
     '121 wait: the provider accepts no more for now, as its answers showed.',
   );
 });
+
+it.each([
+  ['requests', 1, '4 wait: your limit allows 1 request a minute.'],
+  ['requests', 2, '4 wait: your limit allows 2 requests a minute.'],
+  ['images', 1, '4 wait: your limit allows 1 images a minute.'],
+])('a limit of %s: %i is told as an amount in a window', (name, limit, words) => {
+  const state = {
+    lifecycle: 'running',
+    waiting: 4,
+    binding: 'rateLimit',
+    bindingLimit: name,
+    limits: { [name]: { limit } },
+    longestWaitMs: 17_000,
+    throttledForMs: 0,
+    backoff: { state: 'open', mode: 'normal' },
+    gate: { policies: { rateLimit: { limits: { perSecond: () => limit / 60 } } } },
+  };
+  const { headline } = wordsOf(state as unknown as GateState, 0, new RecentCalls());
+  expect(headline).toBe(words);
+});

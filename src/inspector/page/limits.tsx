@@ -1,4 +1,4 @@
-import { bytes, count, duration } from '../format.ts';
+import { bytes, count, duration, perWindow } from '../format.ts';
 import type { LimitRow } from '../wire.ts';
 
 const SOURCES: Readonly<Record<LimitRow['source'], string>> = {
@@ -70,17 +70,11 @@ function Row({ row }: { readonly row: LimitRow }) {
       <td class="number" data-label="Of">
         <span>
           {limit === null ? 'no limit' : print(limit)}
-          {windowMs !== undefined && <span class="quiet"> {windowWords(windowMs)}</span>}
+          {windowMs !== undefined && <span class="quiet"> {perWindow(windowMs)}</span>}
         </span>
       </td>
       <td data-label="Window left">{leftMs === undefined ? '–' : duration(leftMs)}</td>
       <td class={`quiet ${note === '' ? 'is-blank' : ''}`}>{note}</td>
     </tr>
   );
-}
-
-function windowWords(windowMs: number): string {
-  if (windowMs === 1_000) return 'a second';
-  if (windowMs === 60_000) return 'a minute';
-  return `in ${duration(windowMs)}`;
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { bytes, count } from '../format.ts';
+import { bytes, count, plural } from '../format.ts';
 import type { Condition, GateDetail, Station } from '../wire.ts';
 import { GATE_NAMES } from './chart-lines.ts';
 import { CONDITION_NAMES } from './status-words.ts';
@@ -47,7 +47,9 @@ export function Pipeline({ detail }: { readonly detail: GateDetail }) {
         <Node
           title="In flight"
           value={count(inFlight)}
-          note={Number.isFinite(limit) && limit !== null ? `of ${count(limit)} slots` : 'no limit'}
+          note={
+            Number.isFinite(limit) && limit !== null ? `of ${plural(limit, 'slot')}` : 'no limit'
+          }
           fill={limit > 0 ? inFlight / limit : 0}
         />
         <Pipe perSecond={perSecond} />
