@@ -1,3 +1,4 @@
+import { LatestRecords } from './latest-records.ts';
 import type { FoundRequest, RequestRecord } from './wire-requests.ts';
 
 /** The most records of requests that are kept, for all gates together. */
@@ -16,18 +17,14 @@ export interface RequestQuery {
   readonly most: number;
 }
 
-type Entry = FoundRequest;
-
 /** The latest and the slowest requests of all gates. */
 export class RequestLog {
-  readonly #latest: Entry[] = [];
-  /** The place of the next record, once the ring is full. */
-  #next = 0;
+  readonly #latest = new LatestRecords(MOST_LATEST);
   /** By gate, the slowest first. */
   readonly #slowest = new Map<number, RequestRecord[]>();
 
   get size(): number {
-    let size = this.#latest.length;
+    let { size } = this.#latest;
     for (const records of this.#slowest.values()) size += records.length;
     return size;
   }
@@ -40,16 +37,13 @@ export class RequestLog {
   }
 
   add(gate: number, record: RequestRecord): void {
-    if (this.#latest.length < MOST_LATEST) this.#latest.push({ gate, record });
-    else {
-      this.#latest[this.#next] = { gate, record };
-      this.#next = (this.#next + 1) % MOST_LATEST;
-    }
+    this.#latest.add(gate, record);
     if (record.durationMs > this.slowMs(gate)) this.#addSlow(gate, record);
   }
 
   /** Removes records that are too old to be shown. */
   expire(now: number): void {
+    this.#latest.expire(now - KEPT_MS);
     for (const [gate, records] of this.#slowest) {
       const kept = records.filter(({ endedAt }) => now - endedAt <= KEPT_MS);
       if (kept.length === 0) this.#slowest.delete(gate);
@@ -58,7 +52,7 @@ export class RequestLog {
   }
 
   find({ gate, sort, outcome, most }: RequestQuery, now: number): readonly RequestRecord[] {
-    const records = sort === 'slowest' ? (this.#slowest.get(gate) ?? []) : this.#latestOf(gate);
+    const records = sort === 'slowest' ? (this.#slowest.get(gate) ?? []) : this.#latest.of(gate);
     const found: RequestRecord[] = [];
     for (const record of records) {
       if (found.length >= most) break;
@@ -69,7 +63,7 @@ export class RequestLog {
 
   /** One request by its number; undefined: it is not kept, or not any more. */
   byId(id: number, now: number): FoundRequest | undefined {
-    const found = this.#latest.find(({ record }) => record.id === id) ?? this.#slowById(id);
+    const found = this.#latest.byId(id) ?? this.#slowById(id);
     return found !== undefined && now - found.record.endedAt <= KEPT_MS ? found : undefined;
   }
 
@@ -79,15 +73,6 @@ export class RequestLog {
       if (record !== undefined) return { gate, record };
     }
     return undefined;
-  }
-
-  /** The newest first. */
-  *#latestOf(gate: number): Iterable<RequestRecord> {
-    const { length } = this.#latest;
-    for (let back = 1; back <= length; back += 1) {
-      const entry = this.#latest[(this.#next - back + 2 * length) % length];
-      if (entry?.gate === gate) yield entry.record;
-    }
   }
 
   /** The number of slowest requests that each gate may keep. */
