@@ -58,7 +58,9 @@ async function choose(name: string): Promise<void> {
 async function restart(): Promise<void> {
   const port = Number(new URL(inspector.url).port);
   await inspector.close();
-  await shows(page, '.link-state', 'Ended');
+  // A page that was just connecting does not learn of the end.
+  const text = `document.querySelector('.link-state').textContent`;
+  await page.waitForFunction(`/Ended|Not reachable/.test(${text})`);
   inspector = await startInspector({ port });
 }
 
@@ -79,6 +81,29 @@ it('after a restart the page shows the limiter of the same name', async () => {
   await page.waitForSelector('.request-line');
   expect(await succeeded()).toBe('Succeeded1');
   expect(await page.$('.notice')).toBeNull();
+});
+
+it('after a reload the page shows the limiter that was chosen, or another one if it is gone', async () => {
+  const busy = library.createLimiter({ name: 'busy', concurrency: 1 });
+  const ends: (() => void)[] = [];
+  for (let request = 0; request < 3; request += 1) {
+    busy.run(() => new Promise<void>((end) => ends.push(end))).catch(() => {});
+  }
+  const chosen = limiterOf('chosen');
+  await page.goto(inspector.url);
+  await shows(page, 'h1', 'busy');
+  await choose('chosen');
+  await page.reload();
+  await page.waitForSelector('h1');
+  expect(await page.$eval('h1', (title) => title.textContent)).toBe('chosen');
+  chosen.close();
+  await shows(page, '.notice', 'not kept any more');
+  await page.reload();
+  await shows(page, 'h1', 'busy');
+  busy.close({ waiting: 'reject' });
+  for (const end of ends) end();
+  // The next test is to find no limiter.
+  await busy.drain();
 });
 
 it('after a restart without that limiter the page shows another one, until it is made', async () => {

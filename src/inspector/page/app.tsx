@@ -1,8 +1,9 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { clockTime, count } from '../format.ts';
-import type { GateDetail, GateSummary } from '../wire.ts';
+import type { GateDetail } from '../wire.ts';
 import { TimeLines } from './charts.tsx';
-import { type Chosen, type LinkState, NONE_CHOSEN, useView } from './connection.ts';
+import { useChosenView } from './chosen-gate.ts';
+import type { LinkState } from './connection.ts';
 import { ControlPanel } from './controls.tsx';
 import { Fleet } from './fleet.tsx';
 import { GateList } from './gate-list.tsx';
@@ -31,23 +32,15 @@ const NOTICES: Readonly<Partial<Record<LinkState, string>>> = {
 };
 
 export function App({ token }: { readonly token: string | undefined }) {
-  const [chosen, setChosen] = useState(NONE_CHOSEN);
-  const view = useView(chosen);
+  const { view, select } = useChosenView();
   const { hello, detail, link, gates, more, points, at } = view;
   const run = hello?.startedAt ?? 0;
   const { linked, open, close } = useLinkedRequest(hello?.startedAt);
-  const select = (gate: number) => setChosen(chosenOf(gate, run, gates));
   const linkedGate = linked.state === 'found' ? linked.found.gate : undefined;
   const shownGate = detail?.id;
   useEffect(() => {
     if (linkedGate !== undefined && linkedGate !== shownGate) select(linkedGate);
   }, [linkedGate, shownGate]);
-  useEffect(() => {
-    // The program was restarted: its limiters have other numbers.
-    if (chosen.gate === 0 || run === 0 || chosen.run === run) return;
-    const same = gates.find(({ name, kind }) => name === chosen.name && kind === chosen.kind);
-    if (same !== undefined) select(same.id);
-  }, [chosen, run, gates]);
   const choose = (gate: number) => {
     close();
     select(gate);
@@ -111,11 +104,6 @@ export function App({ token }: { readonly token: string | undefined }) {
       </div>
     </>
   );
-}
-
-function chosenOf(gate: number, run: number, gates: readonly GateSummary[]): Chosen {
-  const { name = '', kind } = gates.find(({ id }) => id === gate) ?? {};
-  return { gate, run, name, kind };
 }
 
 /** Moves the focus only: the address names the open request, and keeps it. */

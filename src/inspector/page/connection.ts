@@ -43,21 +43,16 @@ const NOTHING: View = {
   points: [],
 };
 
-/** The limiter or stream that the user has chosen, of one run of an inspector. */
-export interface Chosen {
-  /** 0: none, which is the busiest one. */
+/** One limiter or stream of one run of an inspector. */
+interface Wanted {
+  /** 0: the busiest one. */
   readonly gate: number;
   /** When the inspector was started, in ms since 1970. */
   readonly run: number;
-  /** Its name and kind, by which it is found after the program was restarted. */
-  readonly name: string;
-  readonly kind: GateSummary['kind'] | undefined;
 }
 
-export const NONE_CHOSEN: Chosen = { gate: 0, run: 0, name: '', kind: undefined };
-
 /** Follows the server's events about one limiter or stream. */
-export function useView({ gate, run }: Chosen): View {
+export function useView({ gate, run }: Wanted): View {
   const [view, setView] = useState(NOTHING);
   useEffect(() => follow(gate, run, setView), [gate, run]);
   return view;
