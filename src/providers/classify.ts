@@ -36,12 +36,6 @@ const VERDICT_FIELDS = [
   'timedOut',
 ] as const satisfies readonly (keyof Verdict)[];
 
-/** A verdict may be pushed as it is. */
-const FEEDBACK_FIELDS = [...VERDICT_FIELDS, 'bytes', 'epoch'] as const satisfies readonly (
-  | keyof Verdict
-  | keyof Feedback
-)[];
-
 /** A successful answer without reported limits. */
 export const OK: Verdict = { kind: 'ok' };
 
@@ -70,14 +64,12 @@ export function withLimits(
 
 /**
  * Checks feedback that a user has pushed. The provider's values may be anything,
- * so unusable ones are left out. The kind and the names of fields come from code, so wrong ones
- * throw.
+ * so unusable ones are left out. The kind comes from code, so a wrong one throws.
  *
  * @throws TypeError that names the field
  */
 export function verdictOf(feedback: Feedback): Verdict {
   checkMethods('feedback', feedback, []);
-  checkFields('feedback', feedback, FEEDBACK_FIELDS);
   checkChoice('feedback.kind', feedback.kind, FEEDBACK_KINDS);
   const { kind, limit, limits } = feedback;
   const told = Array.isArray(limits) ? limits.filter(isUsable) : [];

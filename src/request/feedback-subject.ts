@@ -143,7 +143,7 @@ export class FeedbackSubject extends Subject<Feedback> {
    * Records an answer that others received, emits it to the subscribers, then lets waiting requests
    * pass. The adaptive rate learns from a rejection, and from the limits that it reports, as from
    * one of a request that was sent just now.
-   * @throws TypeError for an unknown kind or field. An unusable wait is ignored
+   * @throws TypeError for an unknown kind. An unusable wait is ignored
    */
   override next(feedback: Feedback): void {
     this.#provider.users.hear(verdictOf(feedback));
