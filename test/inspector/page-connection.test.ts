@@ -158,3 +158,15 @@ it('an answer that ends too early is no error, and is asked for again', async ()
   expect(cuts).toBe(2);
   expect(faults).toEqual([]);
 });
+
+it('the page works in a browser that blocks the data of sites', async () => {
+  ['first', 'second'].map(limiterOf);
+  await page.evaluateOnNewDocument(`
+    Object.defineProperty(window, 'sessionStorage', {
+      get() { throw new DOMException('denied', 'SecurityError'); },
+    })`);
+  await page.goto(inspector.url);
+  await choose('second');
+  await choose('first');
+  expect(faults).toEqual([]);
+});

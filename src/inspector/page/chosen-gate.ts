@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { GateSummary } from '../wire.ts';
 import { useView, type View } from './connection.ts';
+import { keepInTab, keptInTab } from './tab-storage.ts';
 
 /** The limiter or stream that the user has chosen, of one run of an inspector. */
 interface Chosen {
@@ -26,7 +27,7 @@ export function useChosenView(): { readonly view: View; readonly select: (gate: 
   const select = (gate: number) => {
     const { name = '', kind } = gates.find(({ id }) => id === gate) ?? {};
     const next = { gate, run, name, kind };
-    sessionStorage.setItem(KEY, JSON.stringify(next));
+    keepInTab(KEY, JSON.stringify(next));
     setChosen(next);
   };
   useEffect(() => {
@@ -44,6 +45,6 @@ export function useChosenView(): { readonly view: View; readonly select: (gate: 
 }
 
 function storedChoice(): Chosen {
-  const stored = sessionStorage.getItem(KEY);
-  return stored === null ? NONE : (JSON.parse(stored) as Chosen);
+  const stored = keptInTab(KEY);
+  return stored === undefined ? NONE : (JSON.parse(stored) as Chosen);
 }

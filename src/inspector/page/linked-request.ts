@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { FoundRequest } from '../wire-requests.ts';
 import { readJson } from './read-json.ts';
+import { keepInTab, keptInTab } from './tab-storage.ts';
 
 /** Reads and writes the part of the page's address behind `#`: the token and the open request. */
 
@@ -17,12 +18,11 @@ export interface RequestLink {
 export function takeToken(): string | undefined {
   const said = parts();
   const token = said.get('token');
-  if (token !== null && /^[\w-]+$/.test(token)) {
-    sessionStorage.setItem(TOKEN_KEY, token);
-    said.delete('token');
-    replaceHash(said.toString());
-  }
-  return sessionStorage.getItem(TOKEN_KEY) ?? undefined;
+  if (token === null || !/^[\w-]+$/.test(token)) return keptInTab(TOKEN_KEY);
+  keepInTab(TOKEN_KEY, token);
+  said.delete('token');
+  replaceHash(said.toString());
+  return token;
 }
 
 /** The request that the address names; undefined: it names none. */
