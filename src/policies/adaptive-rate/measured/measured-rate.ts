@@ -14,7 +14,9 @@ const GREW = 1.15;
  */
 const SURE_EVIDENCE = 20;
 const OUTAGE_INTERVALS = 4;
-/** A closure is an outage only if it would lower a sure rate below this share. */
+/** The number where the rate is not sure, for a closure that no window of a minute explains. */
+const UNSURE_INTERVALS = 100;
+/** A closure is an outage only if it would lower the rate below this share. */
 const OUTAGE_PART = 0.5;
 /** A rate that a long closure lowers below this share is uncertain. */
 const FELL = 0.9;
@@ -183,15 +185,13 @@ export class MeasuredRate {
     const { perMs } = this;
     // If outages follow each other until the rate is not sure any more, the limit may be the cause.
     const isAgain = this.wasOutage && !this.isSure;
+    if (isOutage && !isAgain) return true;
+    if (accepted / ms >= OUTAGE_PART * perMs) return false;
+    const intervals = closedMs * perMs;
+    const mayBeWindow = closedMs <= LONGEST_WINDOW_MS;
+    if (!this.isSure) return intervals > UNSURE_INTERVALS && !mayBeWindow && !isAgain;
     // After few attempts, a limit that has fallen may have closed, but not for longer than a window.
-    const isOpenLong = accepted >= SURE_EVIDENCE || closedMs > LONGEST_WINDOW_MS;
-    return (
-      (isOutage && !isAgain) ||
-      (this.isSure &&
-        isOpenLong &&
-        closedMs * perMs > OUTAGE_INTERVALS &&
-        accepted / ms < OUTAGE_PART * perMs)
-    );
+    return intervals > OUTAGE_INTERVALS && (accepted >= SURE_EVIDENCE || !mayBeWindow);
   }
 
   /** Leaves the duration of the closure out. */

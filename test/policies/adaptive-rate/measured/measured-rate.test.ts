@@ -80,6 +80,19 @@ describe('a measured rate', () => {
     expect(cycle(accepted, 20 * accepted, ms, { pacePerMs: 0.05 })).toBe(expected);
   });
 
+  it.each([
+    ['of 100 intervals and a minute and a half', 0.01, 91_000, false],
+    ['of fewer intervals', 0.001, 91_000, true],
+    ['that may be that of a window', 0.01, 90_000, true],
+  ])('of little evidence is lowered by a closure %s: %#', (_, perMs, closedMs, expected) => {
+    const { rate, cycle } = measuring();
+    rate.first(perMs, 1, 0, 0);
+    expect(cycle(5, 5 / perMs, closedMs, { pacePerMs: perMs })).toBe(expected);
+    expect(rate.perMs < 0.9 * perMs).toBe(expected);
+    // One in a row: such closures may be those of a long window.
+    expect(cycle(5, 5 / perMs, closedMs, { pacePerMs: perMs })).toBe(true);
+  });
+
   it('is what was accepted from one closure to the next', () => {
     const { rate, cycle } = measuring();
     for (let n = 0; n < 10; n += 1) {
