@@ -5,8 +5,9 @@ import { RejectionsByChance } from '../random-rejections/rejections-by-chance.ts
 import type { ShareTrial } from '../random-rejections/share-trial.ts';
 import type { HardLimits } from '../units/unit-rates.ts';
 import type { RateBounds } from './congestion-samples.ts';
+import { cycleOf } from './cycle.ts';
 import { FirstStop } from './first-stop.ts';
-import { cycleOf, MeasuredRate } from './measured-rate.ts';
+import { MeasuredRate } from './measured-rate.ts';
 import { OpenTime } from './open-time.ts';
 import { type RateDoubt, RateProbing } from './rate-probing.ts';
 import { SavedBurst } from './saved-burst.ts';

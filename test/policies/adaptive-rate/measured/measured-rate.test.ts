@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type Cycle,
-  MeasuredRate,
-} from '../../../../src/policies/adaptive-rate/measured/measured-rate.ts';
+import type { Cycle } from '../../../../src/policies/adaptive-rate/measured/cycle.ts';
+import { MeasuredRate } from '../../../../src/policies/adaptive-rate/measured/measured-rate.ts';
 import { RateProbing } from '../../../../src/policies/adaptive-rate/measured/rate-probing.ts';
 
 /** A request every 10 ms. */
