@@ -68,7 +68,7 @@ export class FirstStop {
   }
 
   private isStop(closure: Closure, to: number, namedUntil: number): boolean {
-    // Others used up the limit, or it was used up before the first attempt.
+    // The limit was used up before, or by others, or the API rejects everything.
     if (closure.accepted === 0) return true;
     if (closure.isOutage && this.outages < MOST_OUTAGES) {
       this.outages += 1;
