@@ -22,7 +22,8 @@ export type TrialAttempt = Pick<SentAttempt, 'outcome' | 'at' | 'namedUntil'>;
 
 /**
  * Sends some attempts much faster, to tell rejections by chance from those by a limit that other
- * processes use up: chance rejects the same share of them, such a limit rejects most.
+ * processes use up: chance rejects the same share of them, such a limit rejects most, or several in
+ * a row until it opens again.
  */
 export class ShareTrial {
   private faster = FASTER;
@@ -35,6 +36,10 @@ export class ShareTrial {
   private share = 0;
   /** Attempts that show something: a limit, too, accepts the first one after the wait it named. */
   private counted = 0;
+  /** Attempts that follow a rejected one, and the rejected ones of these. */
+  private following = 0;
+  private repeated = 0;
+  private wasRejected = false;
   /** The latest end of a wait that a rejection named, and when the last attempt was sent. */
   private namedUntil = 0;
   private lastAt = 0;
@@ -64,6 +69,9 @@ export class ShareTrial {
     this.failed = 0;
     this.share = share;
     this.counted = ATTEMPTS;
+    this.following = 0;
+    this.repeated = 0;
+    this.wasRejected = false;
     this.namedUntil = Number.NEGATIVE_INFINITY;
     this._isSlowest = this.faster === LEAST_FASTER;
   }
@@ -89,20 +97,32 @@ export class ShareTrial {
     const isFailed = outcome === 'withdrawn';
     if (isFailed) this.failed += 1;
     if (isFailed || isAfterWait) this.counted -= 1;
-    else if (outcome === 'rejected') this.rejected += 1;
+    else this.count(outcome === 'rejected');
     this.namedUntil = Math.max(this.namedUntil, namedUntil);
-    if (this.rejected > this.most || this.failed > MOST_FAILED) {
-      this.stop();
-      this.faster = Math.max(LEAST_FASTER, this.faster / SLOWER);
-      return false;
-    }
-    return this.pending === 0 ? true : undefined;
+    if (this.rejected > this.mostOf(this.counted) || this.failed > MOST_FAILED) return this.fail();
+    if (this.pending > 0) return undefined;
+    return this.repeated > this.mostOf(this.following) ? this.fail() : true;
   }
 
-  /** The trial fails beyond this number of rejected attempts. */
-  private get most(): number {
-    const expected = this.counted * this.share;
+  private count(isRejected: boolean): void {
+    if (isRejected) this.rejected += 1;
+    if (this.wasRejected) {
+      this.following += 1;
+      if (isRejected) this.repeated += 1;
+    }
+    this.wasRejected = isRejected;
+  }
+
+  /** More rejections among so many attempts are not by chance. */
+  private mostOf(attempts: number): number {
+    const expected = attempts * this.share;
     return expected + DEVIATIONS * Math.sqrt(expected * (1 - this.share));
+  }
+
+  private fail(): false {
+    this.stop();
+    this.faster = Math.max(LEAST_FASTER, this.faster / SLOWER);
+    return false;
   }
 
   /** Sends no more attempts, and leaves out the results of those that are sent. */

@@ -51,13 +51,13 @@ function player(caution: Partial<Caution> = {}) {
   };
 }
 
-/** Sends a whole trial, with so many rejected attempts. @returns whether it has passed */
+/** Sends a whole trial, with so many rejected attempts, spread evenly. @returns whether it has passed */
 function attempt(damping: RejectionDamping, rejected: number): boolean {
   let sent = 0;
   for (; damping.trial.isSending; sent += 1) damping.trial.sent();
   let isPassed = false;
   for (let n = 0; n < sent; n += 1) {
-    const outcome = n < rejected ? 'rejected' : 'accepted';
+    const outcome = (n * rejected) % sent < rejected ? 'rejected' : 'accepted';
     isPassed = damping.tried({ outcome, at: 0, namedUntil: Number.NEGATIVE_INFINITY }) || isPassed;
   }
   return isPassed;

@@ -16,11 +16,19 @@ function sendAll(trial: ShareTrial, share: number): number {
   return sent;
 }
 
-/** Sends a whole trial of a share. @returns its results, with so many rejected attempts */
-function tried(share: number, rejected: number): (boolean | undefined)[] {
+/** Whether an attempt is one of so many of 32 that are rejected, spread evenly. */
+const isSpread = (index: number, rejected: number) => (index * rejected) % 32 < rejected;
+
+/** Sends a whole trial of a share. @returns its results, with rejected attempts where said */
+function triedWith(share: number, isRejected: (index: number) => boolean) {
   const trial = new ShareTrial();
   const sent = sendAll(trial, share);
-  return Array.from({ length: sent }, (_, index) => trial.settled(result(index < rejected)));
+  return Array.from({ length: sent }, (_, index) => trial.settled(result(isRejected(index))));
+}
+
+/** Sends a whole trial of a share. @returns its results, with so many rejected attempts first */
+function tried(share: number, rejected: number): (boolean | undefined)[] {
+  return triedWith(share, (index) => index < rejected);
 }
 
 describe('a trial of a share of rejections', () => {
@@ -35,7 +43,7 @@ describe('a trial of a share of rejections', () => {
   ])(
     'of %d passes with %i rejected ones of 32, when the last result is known',
     (share, rejected) => {
-      const results = tried(share, rejected);
+      const results = triedWith(share, (index) => isSpread(index, rejected));
       expect(results).toHaveLength(32);
       expect(results.pop()).toBe(true);
       expect(results.every((result) => result === undefined)).toBe(true);
@@ -51,6 +59,28 @@ describe('a trial of a share of rejections', () => {
       expect(results.indexOf(false)).toBe(most - 1);
       expect(results.filter((result) => result !== undefined)).toEqual([false]);
     }
+  });
+
+  it.each([
+    // Two follow rejected ones: 0.2 are expected to be rejected, 1.05 at most.
+    [0.1, 2, true],
+    [0.1, 3, false],
+    // 1 of 4 are expected, 2.7 at most.
+    [0.25, 3, true],
+    [0.25, 4, false],
+  ])('of %d with rejections in a row, %i of them: passes? %s', (share, row, expected) => {
+    const isInRow = (index: number) => index >= 10 && index < 10 + row;
+    const results = triedWith(share, isInRow);
+    expect(results.pop()).toBe(expected);
+    expect(results.every((result) => result === undefined)).toBe(true);
+  });
+
+  it('is slower the next time if rejections came in a row', () => {
+    const trial = new ShareTrial();
+    const sent = sendAll(trial, 0.1);
+    for (let index = 0; index < sent; index += 1) trial.settled(result(index < 4));
+    trial.start(0.1);
+    expect(trial.paceOf(1)).toBe(16);
   });
 
   it('leaves results with another cause out, up to half of them', () => {
