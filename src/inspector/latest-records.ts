@@ -1,3 +1,4 @@
+import { getOrMake } from '../util/collections.ts';
 import type { FoundRequest, RequestRecord } from './wire-requests.ts';
 
 /**
@@ -20,8 +21,7 @@ export class LatestRecords {
   }
 
   add(gate: number, record: RequestRecord): void {
-    const records = this.#records.get(gate) ?? [];
-    this.#records.set(gate, records);
+    const records = getOrMake(this.#records, gate, () => []);
     records.push(record);
     this.#size += 1;
     if (this.#size > this.#most) this.#dropOldest(this.#mayLose(records) ? gate : this.#fullest());
