@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RateEstimate } from '../../../../src/policies/adaptive-rate/measured/rate-estimate.ts';
+import { seededRandom } from '../../../../src/simulator/index.ts';
 import { attemptAt } from '../attempts.ts';
 
 const NEVER = Number.NEGATIVE_INFINITY;
@@ -367,4 +368,28 @@ describe('a rate that has grown', () => {
       expect(sent).toBeLessThan(4.5 * 32);
     },
   );
+});
+
+it('grows slowly where some attempts are rejected whatever the rate', () => {
+  const estimate = new RateEstimate({ accepted: 0, firstAt: 0 }, none);
+  const random = seededRandom(1);
+  let order = 0;
+  let at = 0;
+  const settle = (outcome: 'accepted' | 'rejected') => {
+    const { pacePerMs } = estimate;
+    at += pacePerMs === Number.POSITIVE_INFINITY ? 1 : 1 / pacePerMs;
+    const sent = attemptAt(at, { order, pacePerMs });
+    order += 1;
+    sent.outcome = outcome;
+    sent.isOfOtherKind = true;
+    sent.reaction = { order };
+    estimate.settled(sent, NEVER, 1);
+  };
+  while (estimate.share === 0 && order < 1_000) settle(random() < 0.3 ? 'rejected' : 'accepted');
+  expect(estimate.share).toBeGreaterThan(0.1);
+  const part = () => estimate.pacePerMs / estimate.measuredPerMs;
+  const before = part();
+  for (let n = 0; n < 20; n += 1) settle('accepted');
+  // The excess doubles with 40 attempts there. With 8, this is 0.34.
+  expect(part() - before).toBeLessThan(0.15);
 });
