@@ -75,6 +75,16 @@ describe('a trial of a share of rejections', () => {
     expect(results.every((result) => result === undefined)).toBe(true);
   });
 
+  it('counts rejections in a row anew each time', () => {
+    const trial = new ShareTrial();
+    const play = (share: number, isRejected: (index: number) => boolean) => {
+      const sent = sendAll(trial, share);
+      return Array.from({ length: sent }, (_, index) => trial.settled(result(isRejected(index))));
+    };
+    expect(play(0.5, (index) => index % 2 === 0).pop()).toBe(true);
+    expect(play(0.25, (index) => index >= 10 && index < 14).pop()).toBe(false);
+  });
+
   it('is slower the next time if rejections came in a row', () => {
     const trial = new ShareTrial();
     const sent = sendAll(trial, 0.1);
