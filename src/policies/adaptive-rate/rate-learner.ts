@@ -29,7 +29,8 @@ export class RateLearner extends AttemptPacer {
     const { limits = [] } = verdict;
     this.rates.report(limits, sending, true, now);
     const limit = shortestOf(limits, 'requests');
-    if (limit !== undefined) this.estimate.scale(this.change.report(limit));
+    if (limit !== undefined)
+      this.estimate.scale(this.change.report(limit, this.estimate.measuredPerMs));
     this.log.accept(sending, now);
     // Only an answer can prove a named wait too long; silence cannot.
     this.closed.named.accepted(sending.at);

@@ -6,13 +6,30 @@ function factorOf(
   ...reports: readonly (readonly [limit: number, times: number, windowMs?: number])[]
 ) {
   const change = new LimitChange();
-  let product = 1;
+  let learnedPerMs = 1;
   for (const [limit, times, windowMs] of reports) {
     for (let n = 0; n < times; n += 1) {
-      product *= change.report({ unit: 'requests', limit, windowMs, remaining: 1 });
+      learnedPerMs *= change.report(
+        { unit: 'requests', limit, windowMs, remaining: 1 },
+        learnedPerMs,
+      );
     }
   }
-  return product;
+  return learnedPerMs;
+}
+
+/**
+ * The limit changes from 100 to another, and the learned rate to `learned` (before: 1) after five
+ * answers that report it.
+ */
+function factorAfter(limit: number, learned: number): number {
+  const change = new LimitChange();
+  const tell = (told: number, learnedPerMs: number) =>
+    change.report({ unit: 'requests', limit: told, remaining: 1 }, learnedPerMs);
+  tell(100, 1);
+  for (let n = 0; n < 5; n += 1) tell(limit, 1);
+  for (let n = 0; n < 4; n += 1) expect(tell(limit, learned)).toBe(1);
+  return tell(limit, learned);
 }
 
 describe('a changed limit', () => {
@@ -35,7 +52,9 @@ describe('a changed limit', () => {
   it('is none where answers tell two limits in turn', () => {
     const change = new LimitChange();
     const limits = Array.from({ length: 50 }, (_, n) => (n % 2 === 0 ? 60 : 500));
-    const factors = limits.map((limit) => change.report({ unit: 'requests', limit, remaining: 1 }));
+    const factors = limits.map((limit) =>
+      change.report({ unit: 'requests', limit, remaining: 1 }, 1),
+    );
     expect(factors).toEqual(limits.map(() => 1));
   });
 
@@ -43,8 +62,38 @@ describe('a changed limit', () => {
     expect(factorOf([60, 20, 60_000], [1, 20, 1_000])).toBe(1);
   });
 
-  it.each([11, 1 / 11])('is another limit if it is %f times as large', (factor) => {
-    expect(factorOf([600, 20], [600 * factor, 20])).toBe(1);
-    expect(factorOf([600, 20], [600 * factor, 20], [1_200 * factor, 20])).toBeCloseTo(2, 9);
+  it.each([20, 1 / 20])('is a change in the same window, also by %f', (factor) => {
+    expect(factorOf([600, 20], [600 * factor, 20])).toBeCloseTo(factor, 9);
+    expect(factorOf([600, 20, 1_000], [600 * factor, 20, 1_000])).toBeCloseTo(factor, 9);
+  });
+
+  it.each([11, 1 / 11])('is another limit if it is %f times as large in another', (factor) => {
+    expect(factorOf([600, 20, 60_000], [10 * factor, 20, 1_000])).toBe(1);
+    const later = [20 * factor, 20, 1_000] as const;
+    expect(factorOf([600, 20, 60_000], [10 * factor, 20, 1_000], later)).toBeCloseTo(2, 9);
+  });
+});
+
+describe('a learned rate that has changed before the change counts', () => {
+  it.each([
+    { limit: 10, learned: 0.25, left: 0.4 },
+    { limit: 10, learned: 0.05, left: 1 },
+    { limit: 10, learned: 2, left: 0.05 },
+    { limit: 1_000, learned: 4, left: 2.5 },
+    { limit: 1_000, learned: 20, left: 1 },
+    { limit: 1_000, learned: 0.5, left: 20 },
+  ])('changes by the rest: limit 100 to $limit, rate 1 to $learned', ({ limit, learned, left }) => {
+    expect(factorAfter(limit, learned)).toBeCloseTo(left, 9);
+  });
+
+  it('does not change if there was none before, or is none now', () => {
+    const change = new LimitChange();
+    const tell = (limit: number, learnedPerMs: number) =>
+      change.report({ unit: 'requests', limit, remaining: 1 }, learnedPerMs);
+    tell(100, 0);
+    const later = Array.from({ length: 12 }, (_, n) => tell(200, n < 3 ? 0 : 1));
+    expect(later).toEqual(later.map(() => 1));
+    const forgotten = Array.from({ length: 12 }, (_, n) => tell(50, n < 3 ? 1 : 0));
+    expect(forgotten).toEqual(forgotten.map(() => 1));
   });
 });
