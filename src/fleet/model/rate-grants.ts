@@ -101,15 +101,22 @@ export function grantRates(
   for (const demand of demands) {
     let fitting = demand.count;
     let binding = -1;
+    let latest = Number.POSITIVE_INFINITY;
     for (let place = 0; place < buckets.length; place += 1) {
       const cost = costAt(demand, place, limits);
-      if (cost === 0 || buckets[place]?.perHour === 0) continue;
-      const room = ((demand.spare === 1 ? spare : rooms)[place] ?? 0) - (amounts[place] ?? 0);
+      const bucket = buckets[place] as Bucket;
+      if (cost === 0 || bucket.perHour === 0) continue;
+      const before = amounts[place] ?? 0;
+      const room = ((demand.spare === 1 ? spare : rooms)[place] ?? 0) - before;
       const fits = Math.max(0, Math.floor(room / cost));
-      if (fits < fitting) {
-        fitting = fits;
-        binding = place;
-      }
+      if (fits > fitting) continue;
+      // Of limits that let the same number pass, the one is short that opens last: else a learned
+      // rate below a configured limit would not seem to bind, and would never grow again.
+      const opensIn = flowTime(bucket, before + (fits + 1) * cost - bucket.level);
+      if (fits === fitting && opensIn <= latest) continue;
+      fitting = fits;
+      binding = place;
+      latest = opensIn;
     }
     if (fitting === 0 && count === 0 && demand.spare === 0 && !covers(demand, unused, buckets)) {
       fitting = Math.min(1, demand.count);

@@ -135,13 +135,19 @@ if not isClosed and not lacks then
   local part = max(min(1, state.budget), floor(state.budget / sharers))
   local budget = buckets[limits + 1].perHour ~= 0 and max(0, part) or math.huge
   for _, demand in ipairs(request.demand) do
-    local fitting, binding = demand.count, -1
+    local fitting, binding, latest = demand.count, -1, math.huge
     local rooms = demand.spare == 1 and spare or (usesRest and atOnce or reach)
     for place = 1, places do
       local cost = costAt(demand, place)
       if cost ~= 0 and buckets[place].perHour ~= 0 then
         local fits = max(0, floor((rooms[place] - amounts[place]) / cost))
-        if fits < fitting then fitting, binding = fits, place - 1 end
+        if fits <= fitting then
+          -- Of limits that let the same number pass, the one is short that opens last.
+          local opensIn = flowTime(buckets[place], amounts[place] + (fits + 1) * cost - buckets[place].level)
+          if fits < fitting or opensIn > latest then
+            fitting, binding, latest = fits, place - 1, opensIn
+          end
+        end
       end
     end
     if fitting == 0 and count == 0 and demand.spare == 0 and not covers(demand) then
