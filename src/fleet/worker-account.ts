@@ -59,6 +59,18 @@ export class WorkerAccount {
     return learned > 0 ? Math.min(learned, slots) : slots;
   }
 
+  /**
+   * The slots of all workers together, of which a worker that goes on alone has its share. While the
+   * provider rejects everything, the plan lets single probes pass, and no rate may be known: without
+   * the plan all slots would be filled with requests that are rejected.
+   */
+  private get aloneSlots(): number {
+    const { mostSlots, last } = this;
+    const { startSlots } = this.config;
+    const isOut = last?.plan?.isOut === 1;
+    return isOut && startSlots > 0 ? Math.min(startSlots, mostSlots) : mostSlots;
+  }
+
   /** Why the first request waits. */
   get shortage(): Shortage {
     return this.last?.why ?? '';
@@ -253,7 +265,7 @@ export class WorkerAccount {
     this.standing = 'alone';
     const { config, holdings, last } = this;
     const { plan, workers = 1 } = last ?? {};
-    const slots = this.mostSlots;
+    const slots = this.aloneSlots;
     this.share.begin({ config, slots, plan, workers, pools: holdings, now, fullAt });
     // The share of the worker does not expire until the store replies again.
     holdings.renew(Number.POSITIVE_INFINITY);

@@ -146,10 +146,25 @@ export function closuresOf(state: FleetState): Closures {
   const { now } = state;
   return {
     closed: Math.max(0, state.closedUntil - now),
-    held: Math.max(0, state.planClosedUntil - now),
+    held: Math.max(0, state.planClosedUntil - now, unplannedFor(state)),
     throttled: Math.max(0, state.throttledUntil - now),
     broken: Math.max(0, state.brokenUntil - now),
   };
+}
+
+/** A leader that has not called for so many ticks before its first plan may be gone. */
+const SILENT_TICKS = 2;
+
+/**
+ * The time until another worker may lead, if the first leader seems to be gone before it has made a
+ * plan, and many requests were sent. Without a plan each rejection would let the next one pass.
+ */
+function unplannedFor({ plan, pending, leadsUntil, alive, config }: FleetState): number {
+  const { startSlots, ttl, tick } = config as SharedConfig;
+  const leadsFor = leadsUntil - alive;
+  const isSilent = leadsFor <= ttl - SILENT_TICKS * tick;
+  const isMany = startSlots > 0 && pending >= 2 * startSlots;
+  return plan === undefined && isMany && isSilent ? leadsFor : 0;
 }
 
 /** How long a state without a configuration is kept, in microseconds: a minute. */

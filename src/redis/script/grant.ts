@@ -19,6 +19,10 @@ local sharers = max(1, active)
 
 local closed = max(0, state.closedUntil - state.now)
 local held = max(0, state.planClosedUntil - state.now)
+-- If the leader is gone before its first plan, few requests are sent until another one leads.
+local leadsFor = state.leadsUntil - state.alive
+if state.plan == '' and state.most.start > 0 and state.pending >= 2 * state.most.start
+  and leadsFor <= state.ttl - SILENT_TICKS * state.tick then held = max(held, leadsFor) end
 local broken = max(0, state.brokenUntil - state.now)
 local isRecovering = state.recoveringUntil > state.now
 local isClosed = not knows or request.leaves == 1 or closed > 0 or held > 0 or broken > 0

@@ -2,7 +2,7 @@
 export const STATE = `
 local HOUR, MICRO = 3600000000, 1000000
 local UNCONFIGURED, LONGEST_WAIT = 60000000, 366 * 86400000000
-local ACTIVE, RECOVERY, RESERVED_TICKS, MOST_REPORTS = 100000, 500000, 2, 2000
+local ACTIVE, RECOVERY, RESERVED_TICKS, SILENT_TICKS, MOST_REPORTS = 100000, 500000, 2, 2, 2000
 local floor, ceil, max, min = math.floor, math.ceil, math.max, math.min
 
 local parts = cjson.decode(ARGV[1])
