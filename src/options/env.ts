@@ -1,5 +1,6 @@
 import { boundOf, isAccepted, type Kind, type Option } from '../policies/option.ts';
-import { closestMatch, show, wrongType } from '../util/check.ts';
+import { show, wrongType } from '../util/check.ts';
+import { closestMatch } from '../util/closest-match.ts';
 import { checkLayer } from './check-config.ts';
 import { ENTRIES, isGroup, type LimiterConfig, NAME, ROWS, type Row } from './limiter-config.ts';
 

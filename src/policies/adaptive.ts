@@ -1,5 +1,5 @@
 import { isTroubleOrThrottled, judgeOf } from '../model/feedback.ts';
-import { show, wrongType } from '../util/check.ts';
+import { show, wrongValue } from '../util/check.ts';
 import { START_AT_ONCE } from './adaptive-rate/trust.ts';
 import { AdaptiveRatePolicy } from './adaptive-rate-policy.ts';
 import { AIMD_FIELDS, Aimd, type AimdOptions } from './aimd.ts';
@@ -151,7 +151,7 @@ export const ADAPTIVE: PolicyDefinition<
       const path = nameOf(`adaptive.${key}`);
       if (limit === undefined || (limit >= least && limit <= concurrency)) return;
       const bound = `a number from ${least} to ${concurrency}, which is \`${nameOf('concurrency')}\``;
-      wrongType(path, bound, limit, RangeError);
+      wrongValue(path, bound, limit);
     };
     inBounds('minLimit', minLimit, 1);
     inBounds('initialLimit', initialLimit, minLimit ?? 1);

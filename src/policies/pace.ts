@@ -1,4 +1,4 @@
-import { checkBetween, wrongType } from '../util/check.ts';
+import { checkBetween, wrongValue } from '../util/check.ts';
 import type { Random } from '../util/clock.ts';
 import { print } from '../util/print.ts';
 import {
@@ -158,7 +158,7 @@ export const PACE: PolicyDefinition<PaceOption, Pace | undefined, PaceOption, 'i
     }
     const path = nameOf('pace.maxIntervalMs');
     const bound = `a finite number >= ${intervalMs}, which is \`${nameOf('pace.intervalMs')}\``;
-    wrongType(path, bound, maxIntervalMs, RangeError);
+    wrongValue(path, bound, maxIntervalMs);
   },
 
   create: ({ pace }, { random }) => pace && new Pace(pace, containedRandom(random)),

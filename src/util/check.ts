@@ -1,3 +1,5 @@
+import { closestMatch } from './closest-match.ts';
+
 /** Checks of options. Each error names the option, the bound and the value it got. */
 
 /** Prints a wrong value for an error message: `NaN`, `"12"`, `undefined`, `{}`. */
@@ -19,25 +21,26 @@ function showObject(value: object): string {
   }
 }
 
-/** @throws TypeError, or another error, that names an option, its bound and the value */
-export function wrongType(
-  name: string,
-  bound: string,
-  value: unknown,
-  ErrorType: new (message: string) => Error = TypeError,
-): never {
-  throw new ErrorType(`\`${name}\` must be ${bound}, got ${show(value)}`);
+/** @throws TypeError that names an option, its bound and the value */
+export function wrongType(name: string, bound: string, value: unknown): never {
+  throw new TypeError(wrongText(name, bound, value));
 }
 
-function wrong(name: string, bound: string, value: unknown): never {
-  wrongType(name, bound, value, typeof value === 'number' ? RangeError : TypeError);
+/** @throws RangeError for a number, else TypeError: names an option, its bound and the value */
+export function wrongValue(name: string, bound: string, value: unknown): never {
+  const ErrorType = typeof value === 'number' ? RangeError : TypeError;
+  throw new ErrorType(wrongText(name, bound, value));
+}
+
+function wrongText(name: string, bound: string, value: unknown): string {
+  return `\`${name}\` must be ${bound}, got ${show(value)}`;
 }
 
 /** A whole number of at least `least`. */
 export function checkInteger(name: string, value: unknown, least: number): number {
   if (!Number.isSafeInteger(value) || (value as number) < least) {
     const bound = least === Number.MIN_SAFE_INTEGER ? '' : ` >= ${least}`;
-    wrong(name, `an integer${bound}`, value);
+    wrongValue(name, `an integer${bound}`, value);
   }
   return value as number;
 }
@@ -45,7 +48,7 @@ export function checkInteger(name: string, value: unknown, least: number): numbe
 /** A finite number of at least `least`. */
 export function checkNumber(name: string, value: unknown, least: number): number {
   if (!Number.isFinite(value) || (value as number) < least) {
-    wrong(name, `a finite number >= ${least}`, value);
+    wrongValue(name, `a finite number >= ${least}`, value);
   }
   return value as number;
 }
@@ -64,13 +67,13 @@ export function checkOrInfinity(
 ): void {
   if (value === Number.POSITIVE_INFINITY) return;
   const isNumber = type === 'integer' ? Number.isSafeInteger(value) : Number.isFinite(value);
-  if (!isNumber || (value as number) < least) wrong(name, leastOrInfinity(type, least), value);
+  if (!isNumber || (value as number) < least) wrongValue(name, leastOrInfinity(type, least), value);
 }
 
 /** A size: a number from 0 to 2 ** 53, rounded up, so that sums of sizes stay exact. */
 export function checkAmount(name: string, value: unknown): number {
   const amount = Math.ceil(checkNumber(name, value, 0));
-  return amount <= 2 ** 53 ? amount : wrong(name, `a number from 0 to ${2 ** 53}`, value);
+  return amount <= 2 ** 53 ? amount : wrongValue(name, `a number from 0 to ${2 ** 53}`, value);
 }
 
 /** A function. */
@@ -185,67 +188,7 @@ export function checkMethods(name: string, value: unknown, methods: readonly str
 /** A number from `least` to `most`, both included. */
 export function checkBetween(name: string, value: unknown, least: number, most: number): number {
   if (typeof value === 'number' && (!(value >= least) || value > most)) {
-    wrong(name, `a number from ${least} to ${most}`, value);
+    wrongValue(name, `a number from ${least} to ${most}`, value);
   }
   return checkNumber(name, value, least);
-}
-
-/** One mistake is allowed for this many letters. */
-const LETTERS_A_MISTAKE = 4;
-
-/**
- * The known word that is closest to a misspelt one: the fewest mistakes, at most one in four
- * letters (one in shorter words). Case, `_` and `-` do not count.
- * @returns undefined if no known word is close enough
- */
-export function closestMatch(word: string, known: readonly string[]): string | undefined {
-  const plain = plainly(word);
-  let most = Math.max(1, Math.floor(plain.length / LETTERS_A_MISTAKE));
-  let found: string | undefined;
-  for (const candidate of known) {
-    const other = plainly(candidate);
-    // The difference in length is a lower bound, so that a very long word costs no more than a
-    // short one.
-    if (Math.abs(other.length - plain.length) > most) continue;
-    const mistakes = editDistance(plain, other);
-    if (mistakes > most) continue;
-    found = candidate;
-    // Only a closer word replaces this one.
-    most = mistakes - 1;
-  }
-  return found;
-}
-
-/**
- * Letters to insert, delete, replace or swap with their neighbour, each at most once, until one
- * word is the other (optimal string alignment distance).
- */
-export function editDistance(from: string, to: string): number {
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: to.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= from.length; row += 1) {
-    const present = [row];
-    for (let column = 1; column <= to.length; column += 1) {
-      const isSame = from[row - 1] === to[column - 1];
-      let distance = Math.min(
-        at(last, column) + 1,
-        at(present, column - 1) + 1,
-        at(last, column - 1) + (isSame ? 0 : 1),
-      );
-      const isSwapped = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
-      if (isSwapped) distance = Math.min(distance, at(beforeLast, column - 2) + 1);
-      present.push(distance);
-    }
-    [beforeLast, last] = [last, present];
-  }
-  return at(last, to.length);
-}
-
-/** A cell outside the table counts as infinitely far. */
-function at(row: readonly number[], column: number): number {
-  return row[column] ?? Number.POSITIVE_INFINITY;
-}
-
-function plainly(word: string): string {
-  return word.replaceAll(/[_-]/g, '').toLowerCase();
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { checkLimiterConfig } from '../../src/options/check-config.ts';
 import { KEYS, TABLE } from '../../src/options/limiter-config.ts';
 import { STRATEGIES } from '../../src/policies/adaptive.ts';
-import { editDistance } from '../../src/util/check.ts';
+import { editDistance } from '../../src/util/closest-match.ts';
 import {
   allValuesOf,
   configs,

@@ -1,5 +1,6 @@
 import { HeadgateError } from '../../model/errors.ts';
-import { checkBetween, checkKeys, checkNamed, closestMatch, show } from '../../util/check.ts';
+import { checkBetween, checkKeys, checkNamed, show } from '../../util/check.ts';
+import { closestMatch } from '../../util/closest-match.ts';
 import { checkOptions, number, type Option, orInfinity, word } from '../option.ts';
 
 /** A cost or a usage was given for a limit that does not exist. */

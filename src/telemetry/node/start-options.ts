@@ -1,4 +1,4 @@
-import { checkKeys, show, wrongType } from '../../util/check.ts';
+import { checkKeys, show, wrongType, wrongValue } from '../../util/check.ts';
 
 /** The standard OTEL_* variables take precedence over these options. */
 export interface StartOptions {
@@ -45,13 +45,7 @@ export function checkStartOptions(options: StartOptions): void {
   if (prometheusPort !== undefined && prometheusPort !== false) {
     const isPort = Number.isInteger(prometheusPort) && prometheusPort >= 0;
     if (!isPort || prometheusPort > 65_535) {
-      const ErrorType = typeof prometheusPort === 'number' ? RangeError : TypeError;
-      wrongType(
-        'prometheusPort',
-        'an integer from 0 to 65535, or false',
-        prometheusPort,
-        ErrorType,
-      );
+      wrongValue('prometheusPort', 'an integer from 0 to 65535, or false', prometheusPort);
     }
   }
   if (prometheusHost !== undefined && (typeof prometheusHost !== 'string' || !prometheusHost)) {

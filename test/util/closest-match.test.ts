@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { closestMatch, editDistance } from '../../src/util/check.ts';
+import { closestMatch, editDistance } from '../../src/util/closest-match.ts';
 
 describe('the edit distance', () => {
   it.each([
