@@ -57,7 +57,7 @@ export class CallAbort implements Abortable {
     const { gate, factory } = this.pipeline;
     const isQueued = call.queued > 0;
     this.isAborted = true;
-    if (isQueued && ticket !== undefined) gate.waits.givesUp(ticket, call);
+    if (isQueued && ticket !== undefined) gate.waits.noteExit(ticket, call);
     gate.left(call);
     call.reject(reason);
     execution?.cancel(reason);

@@ -24,7 +24,7 @@ export function clearQueue(
   const cleared: [ticket: Ticket, owner: AdmissionCallback, isRetry: boolean][] = [];
   loop.keepingHeads(() =>
     requests.takeOut(errorOf, (ticket, owner, error, isRetry) => {
-      waits.givesUp(ticket, owner);
+      waits.noteExit(ticket, owner);
       ticket.refuse(error);
       cleared.push([ticket, owner, isRetry]);
     }),

@@ -209,7 +209,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   expel(ticket: Ticket, owner: AdmissionCallback, error: Error): void {
     // Refuse it first, so that it cannot pass, whatever listeners of its wait do.
     ticket.refuse(error);
-    this.waits.givesUp(ticket, owner);
+    this.waits.noteExit(ticket, owner);
     this.requests.first.markCancelled(1);
     owner.queued -= 1;
     this.waits.ended(ticket, owner, false, this.clock.now());
@@ -219,10 +219,10 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   }
 
   /**
-   * Books the wait of a retry that gives up. Its owner has ended, but `leave` was not called yet.
+   * Books the wait of a retry that gives up. Its owner has ended, but `left` was not called yet.
    */
-  gaveUp(ticket: Ticket, owner: AdmissionCallback): void {
-    this.waits.givesUp(ticket, owner);
+  bookExit(ticket: Ticket, owner: AdmissionCallback): void {
+    this.waits.noteExit(ticket, owner);
     this.waits.ended(ticket, owner, owner.isRetry === true, this.clock.now());
   }
 

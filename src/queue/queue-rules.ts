@@ -29,7 +29,7 @@ export interface QueueBound {
  * - `head-goes`: the head, which was found for this, is to be shifted and settled; then ask again
  * - `newcomer-goes`: the newcomer is refused
  */
-export type Admission = 'room' | 'head-goes' | 'newcomer-goes';
+export type RoomDecision = 'room' | 'head-goes' | 'newcomer-goes';
 
 /**
  * Decides whether there is room for a newcomer, and which waiter makes room. Cancelled ones do not
@@ -38,13 +38,13 @@ export type Admission = 'room' | 'head-goes' | 'newcomer-goes';
  * It moves the head of the queue, so it must not be called while the gate decides on the head.
  * @param waiting how many wait, other queues included
  */
-export function admit<Item, Owner>(
+export function decideRoom<Item, Owner>(
   queue: Queue<Item, Owner>,
   { maxQueue, overflow }: QueueBound,
   newcomer: Item,
   owner: Owner,
   waiting = queue.length,
-): Admission {
+): RoomDecision {
   if (waiting < maxQueue) return 'room';
   if (overflow !== 'drop-oldest' || maxQueue === 0) return 'newcomer-goes';
   const found = queue.seekOldest === undefined ? queue.seek() : queue.seekOldest(newcomer, owner);

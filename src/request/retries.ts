@@ -146,15 +146,15 @@ export class RetryWait implements AdmissionCallback {
     // Set this first, so that the request cannot pass, whatever listeners of its wait do.
     this.gone = true;
     if (this.#waitsAt === undefined) {
-      this.#gaveUp();
+      this.#noteExit();
       this.#retryWaited(this.#clock.now() - this.#startedAt);
-    } else this.#waitsAt.gaveUp(this.#ticket, this);
+    } else this.#waitsAt.bookExit(this.#ticket, this);
     this.cancel();
   }
 
   /** The request waits no longer, and its wait so far is not booked. */
   cancel(): void {
-    if (!this.gone) this.#gaveUp();
+    if (!this.gone) this.#noteExit();
     this.gone = true;
     this.#delay?.cancel();
     // This may let other requests pass, and one of them may cancel this wait again.
@@ -162,8 +162,8 @@ export class RetryWait implements AdmissionCallback {
   }
 
   /** Notes where the request waits, if it does. */
-  #gaveUp(): void {
-    if (this.queued > 0) this.#waitsAt?.waits.givesUp(this.#ticket, this);
+  #noteExit(): void {
+    if (this.queued > 0) this.#waitsAt?.waits.noteExit(this.#ticket, this);
     else if (this.#delay !== undefined && this.instrumentation !== undefined) {
       this.#ticket.gaveUpAt = 'retry';
     }

@@ -79,7 +79,7 @@ export class StreamRequests<T> implements AdmissionCallback {
     this.gone = true;
     const { withoutTicket } = this;
     const waiting = withoutTicket > 0 && this.isObserved ? this.waitingInputs() : undefined;
-    this.giveUp();
+    this.noteExits();
     this.gate.left(this);
     for (let ticket = this.tickets.first; ticket !== undefined; ticket = this.tickets.first) {
       this.tickets.remove(ticket);
@@ -110,7 +110,7 @@ export class StreamRequests<T> implements AdmissionCallback {
   private abandon(input: T | Sized<T>, arrivedAt: number, index: number | undefined): void {
     try {
       const ticket = this.factory.ticketOf(input, arrivedAt, index, true);
-      this.gate.waits.givesUp(ticket, this);
+      this.gate.waits.noteExit(ticket, this);
       ticket.settle('cancelled');
     } catch {
       // The estimator has failed. The stream has ended, so the error has no receiver.
@@ -119,9 +119,9 @@ export class StreamRequests<T> implements AdmissionCallback {
   }
 
   /** Records the cause of its wait for each waiting request. */
-  private giveUp(): void {
+  private noteExits(): void {
     for (let ticket = this.tickets.first; ticket !== undefined; ticket = ticket.after) {
-      if (!Number.isNaN(ticket.waitsSince)) this.gate.waits.givesUp(ticket, this);
+      if (!Number.isNaN(ticket.waitsSince)) this.gate.waits.noteExit(ticket, this);
     }
   }
 

@@ -5,7 +5,7 @@ import { REQUEST_OPTIONS } from '../../../../src/options/limiter-config.ts';
 import { checkOptions } from '../../../../src/policies/option.ts';
 import { Fifo } from '../../../../src/queue/fifo.ts';
 import { PriorityQueue } from '../../../../src/queue/priority-queue.ts';
-import { admit, type Overflow, type QueueBound } from '../../../../src/queue/queue-rules.ts';
+import { decideRoom, type Overflow, type QueueBound } from '../../../../src/queue/queue-rules.ts';
 import { queueRulesOf } from '../../../../src/request/gate-opener.ts';
 import { systemClock } from '../../../../src/util/clock.ts';
 import {
@@ -38,8 +38,8 @@ function queueBound(maxQueue?: number, overflow?: Overflow): QueueBound {
 function enter(queue: Waiters, bound: QueueBound, sort: Sort = {}): Waiter[] {
   const newcomer = waiter(sort);
   const gone: Waiter[] = [];
-  let admission = admit(queue, bound, newcomer, newcomer);
-  for (; admission === 'head-goes'; admission = admit(queue, bound, newcomer, newcomer)) {
+  let admission = decideRoom(queue, bound, newcomer, newcomer);
+  for (; admission === 'head-goes'; admission = decideRoom(queue, bound, newcomer, newcomer)) {
     gone.push(queue.item);
     queue.shift();
   }
@@ -91,7 +91,7 @@ describe('a bound', () => {
             if (step.do === 'push') {
               const newcomer = waiter(step.sort);
               const full = living.length === bound.maxQueue;
-              const verdict = admit(queue, bound, newcomer, newcomer);
+              const verdict = decideRoom(queue, bound, newcomer, newcomer);
               // At each step with `node:assert`: `expect` takes a hundred times as long.
               if (!full) equal(verdict, 'room');
               else if (bound.overflow !== 'drop-oldest') equal(verdict, 'newcomer-goes');
