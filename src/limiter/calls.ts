@@ -2,7 +2,7 @@ import type { Amounts, Ticket } from '../model/ticket.ts';
 import type { AdmissionCallback } from '../queue/waiting-requests.ts';
 import type { AttemptContext } from '../request/attempt-context.ts';
 import { type ExecutionListener, RequestExecution } from '../request/request-execution.ts';
-import { endOf, type RequestPipeline } from '../request/result-subscriber.ts';
+import { type RequestPipeline, settleOutcomeOf } from '../request/result-subscriber.ts';
 import { TicketFactory } from '../request/ticket-factory.ts';
 import type { Clock } from '../util/clock.ts';
 import { type BoundTask, bindTask, deferred } from '../util/pending-call.ts';
@@ -269,15 +269,15 @@ export class CallRequest implements AdmissionCallback, ExecutionListener<CallTas
     resolve(value);
   }
 
-  succeeded({ ticket, refusal }: RequestExecution<CallTask, unknown>): void {
+  succeeded({ ticket, rejection }: RequestExecution<CallTask, unknown>): void {
     this.end();
-    ticket.settle(refusal === undefined ? 'ok' : 'failed');
+    ticket.settle(rejection === undefined ? 'ok' : 'failed');
   }
 
   failed({ ticket }: RequestExecution<CallTask, unknown>, error: unknown): void {
     this.end();
     this.reject(error);
-    ticket.settle(endOf(ticket, 'failed'));
+    ticket.settle(settleOutcomeOf(ticket, 'failed'));
   }
 
   /** The call was aborted, a limit refused it, or it failed for good. */

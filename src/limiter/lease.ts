@@ -95,13 +95,13 @@ export class Lease {
   ): void {
     if (this.isReleased) return;
     checkChoice('outcome', outcome, OUTCOMES);
-    const { feedback, classify, answers, instrumentation: probe, tap } = this.#terms;
+    const { feedback, classify, answers, instrumentation, tap } = this.#terms;
     const { epoch, bytes, attempts } = this.#ticket;
     const verdict = outcome === 'failed' ? failureOf(error, classify) : undefined;
     this.#ticket.verdict = outcome === 'ok' ? OK : verdict;
     this.#ticket.isSent = outcome !== 'cancelled';
     if (outcome !== 'cancelled') {
-      probe?.attemptEnded?.(this.#ticket, attempts, verdict?.kind ?? 'ok', error);
+      instrumentation?.attemptEnded?.(this.#ticket, attempts, verdict?.kind ?? 'ok', error);
     }
     try {
       if (verdict !== undefined && error !== undefined) {

@@ -72,11 +72,11 @@ export function isTicket(item: unknown): item is Ticket {
 }
 
 /** One lease in a ticket's stack, linked to the lease before it. */
-class Lease {
+class StackedLease {
   readonly issuer: LeaseIssuer;
   readonly charge: unknown;
-  below: Lease | undefined;
-  constructor(issuer: LeaseIssuer, charge: unknown, below: Lease | undefined) {
+  below: StackedLease | undefined;
+  constructor(issuer: LeaseIssuer, charge: unknown, below: StackedLease | undefined) {
     this.issuer = issuer;
     this.charge = charge;
     this.below = below;
@@ -164,7 +164,7 @@ export class Ticket<out T = unknown> {
   #firstCharge: unknown = 0;
   #second: LeaseIssuer | undefined = undefined;
   #secondCharge: unknown = 0;
-  #top: Lease | undefined = undefined;
+  #top: StackedLease | undefined = undefined;
   #waits: Wait | undefined = undefined;
 
   /** @internal */
@@ -296,7 +296,7 @@ export class Ticket<out T = unknown> {
   lend(issuer: LeaseIssuer, charge: unknown): void {
     if (this.outcome !== undefined) issuer.giveBack(charge, this);
     else if (this.#second !== undefined || this.#top !== undefined) {
-      this.#top = new Lease(issuer, charge, this.#top);
+      this.#top = new StackedLease(issuer, charge, this.#top);
     } else if (this.#first !== undefined) {
       this.#second = issuer;
       this.#secondCharge = charge;
@@ -308,7 +308,7 @@ export class Ticket<out T = unknown> {
 
   /** @internal gives back the lease of one issuer, wherever it is in the stack */
   returnTo(issuer: LeaseIssuer): void {
-    let above: Lease | undefined;
+    let above: StackedLease | undefined;
     for (let lease = this.#top; lease !== undefined; lease = lease.below) {
       if (lease.issuer === issuer) {
         if (above === undefined) this.#top = lease.below;

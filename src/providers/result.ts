@@ -35,7 +35,7 @@ export function limitsOfResult(value: unknown): readonly ReportedLimit[] | undef
 }
 
 /** The provider's limits in any answer, or in headers; undefined if there are none. */
-export function limitsTold(answer: unknown): readonly ReportedLimit[] | undefined {
+export function limitsOfResultOrHeaders(answer: unknown): readonly ReportedLimit[] | undefined {
   if (typeof answer !== 'object' || answer === null) return undefined;
   return limitsIn(headersOfResult(answer) ?? answer);
 }

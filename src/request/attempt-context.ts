@@ -1,7 +1,7 @@
 import { config, Subscriber } from 'rxjs';
 import type { ReportedLimit } from '../model/feedback.ts';
 import type { Ticket } from '../model/ticket.ts';
-import { limitsTold } from '../providers/result.ts';
+import { limitsOfResultOrHeaders } from '../providers/result.ts';
 import { ReportedUsage } from '../providers/usage.ts';
 import { checkAmount, checkNumber } from '../util/check.ts';
 
@@ -93,7 +93,7 @@ export class AttemptContext {
   get observe(): <A>(answer: A) => A {
     return (answer) => {
       if (this.isRunning) {
-        this.limits = limitsTold(answer) ?? this.limits;
+        this.limits = limitsOfResultOrHeaders(answer) ?? this.limits;
         this.readUsage(answer);
       }
       return answer;

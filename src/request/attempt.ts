@@ -35,11 +35,11 @@ export interface AttemptedRequest<T, R> {
   /** A value for the user. */
   emitted(value: R): void;
   /** The answer that was rejected is a value for the user: there will be no other attempt. */
-  emittedRefusal(answer: R): void;
+  emittedRejected(answer: R): void;
   /** The attempt has succeeded, and the request with it. */
   completed(): void;
   /** The request has failed for good. */
-  crashed(error: unknown): void;
+  failed(error: unknown): void;
 }
 
 /**
@@ -111,9 +111,9 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
     if (request.isOver) return false;
     if (this.body !== undefined) return this.body.later(() => this.next(value));
     if (!this.isAnswered) {
-      if (isFailedResponse(value)) return this.readRefused(value);
-      const verdict = this.verdictIn(value);
-      if (verdict !== undefined) return this.refused(value, verdict);
+      if (isFailedResponse(value)) return this.judgeResponse(value);
+      const verdict = this.errorVerdict(value);
+      if (verdict !== undefined) return this.judgeAnswer(value, verdict);
       if (!request.isOver) this.accept(value);
       if (request.isOver) return false;
     }
@@ -142,17 +142,17 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
     // ky throws an error with an unread response, and axios one with an unread stream in `data`.
     const response = read(error, 'response');
     const fail = (body?: string) => {
-      if (this.failed(error, body)) discard(response);
+      if (this.judgeError(error, body)) discard(response);
       return false;
     };
-    if (!isFailedResponse(response) || !this.reads(response, fail)) fail();
+    if (!isFailedResponse(response) || !this.readBody(response, fail)) fail();
   }
 
-  /** @returns whether there will be another attempt */
-  private failed(error: unknown, body?: string): boolean {
+  /** Handles an error. @returns whether there will be another attempt */
+  private judgeError(error: unknown, body?: string): boolean {
     const { request } = this;
     if (this.reject(error, this.verdictOn(error, body), false)) return true;
-    if (!request.isOver) request.crashed(error);
+    if (!request.isOver) request.failed(error);
     return false;
   }
 
@@ -220,13 +220,13 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
    * Handles a response that is not ok. Its body, if it can be read, may say more than its status.
    * @returns false if that ends the attempt
    */
-  private readRefused(response: R): boolean {
-    const judge = (text?: string) => this.refused(response, this.verdictOn(response, text));
-    return this.reads(response, judge) || judge();
+  private judgeResponse(response: R): boolean {
+    const judge = (text?: string) => this.judgeAnswer(response, this.verdictOn(response, text));
+    return this.readBody(response, judge) || judge();
   }
 
-  /** @returns whether there is a body, which `judge` gets later */
-  private reads(response: unknown, judge: (body?: string) => boolean): boolean {
+  /** Reads the body of a response, if there is one. @returns whether `judge` gets it later */
+  private readBody(response: unknown, judge: (body?: string) => boolean): boolean {
     this.body = PendingBody.read(response, this.request.dispatch.clock, (text) => {
       this.body = undefined;
       return judge(text);
@@ -234,8 +234,11 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
     return this.body !== undefined;
   }
 
-  /** @returns whether this answer is emitted, so that the attempt goes on */
-  private refused(answer: R, verdict: Verdict | undefined): boolean {
+  /**
+   * Handles an answer that may be a rejection.
+   * @returns whether it is emitted, so that the attempt goes on
+   */
+  private judgeAnswer(answer: R, verdict: Verdict | undefined): boolean {
     const { request } = this;
     if (verdict?.kind === 'ok') {
       this.accept(answer, verdict);
@@ -247,12 +250,12 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
       return false;
     }
     if (request.isOver) return false;
-    request.emittedRefusal(answer);
+    request.emittedRejected(answer);
     return !request.isOver;
   }
 
   /** The verdict on a value that is the body of an error; undefined for other values. */
-  private verdictIn(value: R): Verdict | undefined {
+  private errorVerdict(value: R): Verdict | undefined {
     const error = errorIn(value);
     if (error === undefined) return undefined;
     const verdict = this.verdictOn(error);
@@ -266,7 +269,7 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
       const verdict = verdictOn(error, request.dispatch.classify, body);
       return withLimits(verdict, this.context.limits);
     } catch (thrown) {
-      request.crashed(thrown);
+      request.failed(thrown);
       return undefined;
     }
   }

@@ -50,7 +50,7 @@ export class RequestExecution<T, R>
   readonly ticket: Ticket<T>;
   readonly dispatch: DispatchContext<T, R>;
   /** The answer that is not ok but was emitted as a value, if the request ended with one. */
-  refusal: R | undefined = undefined;
+  rejection: R | undefined = undefined;
   /** The last emitted value, if its stream keeps it. */
   last: R | undefined = undefined;
   /** Its place in the order of its stream's results, if they are ordered. */
@@ -104,7 +104,7 @@ export class RequestExecution<T, R>
       this.loop = 'sending';
       if (this.listener.gone) break;
       if (this.ticket.refusal === undefined) this.startAttempt();
-      else this.crashed(this.ticket.refusal);
+      else this.failed(this.ticket.refusal);
     } while (this.isCalledAgain && !this.isOver);
     this.loop = 'idle';
   }
@@ -123,11 +123,11 @@ export class RequestExecution<T, R>
     if (this.hasEmitted && this.attempt?.isWhole) {
       // Its whole result was delivered and caused this cancellation, as with `take(1)`.
       this.endAttempt('over', 'ok');
-      this.ticket.settle(this.refusal === undefined ? 'ok' : 'failed');
+      this.ticket.settle(this.rejection === undefined ? 'ok' : 'failed');
       return;
     }
     this.state = 'over';
-    this.unbound();
+    this.stopTimers();
     this.retries?.cancel();
     try {
       this.attempt?.abandon(reason);
@@ -179,8 +179,8 @@ export class RequestExecution<T, R>
     this.listener.value(this, value);
   }
 
-  emittedRefusal(answer: R): void {
-    this.refusal = answer;
+  emittedRejected(answer: R): void {
+    this.rejection = answer;
     this.emitted(answer);
   }
 
@@ -189,7 +189,7 @@ export class RequestExecution<T, R>
     this.listener.succeeded(this);
   }
 
-  crashed(error: unknown): void {
+  failed(error: unknown): void {
     this.endAttempt('over', 'failed', error);
     this.listener.failed(this, error);
   }
@@ -207,7 +207,7 @@ export class RequestExecution<T, R>
     const { ticket } = this;
     const { feedback, instrumentation } = this.dispatch;
     const at = ticket.readAt;
-    if (this.isLate(at)) return;
+    if (this.failIfLate(at)) return;
     ticket.sent(feedback.epoch);
     this.state = 'running';
     const attempt = new Attempt(this);
@@ -222,38 +222,39 @@ export class RequestExecution<T, R>
       // Run it here first, so that a hook can replace the caller's trace context.
       else bound.runInAsyncScope(() => attempt.start());
       // An attempt that has ended already needs no timer; most projects are asynchronous.
-      if (this.isRunning) this.bound(attempt, at);
+      if (this.isRunning) this.startTimers(attempt, at);
     } catch (error) {
       attempt.error(error);
     }
   }
 
   /**
-   * @param at the time; NaN: it was not read. @returns whether the deadline has passed, which ends
-   * it
+   * Fails the request if its deadline has passed.
+   * @param at the time; NaN: it was not read
+   * @returns whether it has failed
    */
-  private isLate(at: number): boolean {
+  private failIfLate(at: number): boolean {
     const { retry, clock } = this.dispatch;
     const { deadlineMs } = retry;
     if (deadlineMs === Number.POSITIVE_INFINITY) return false;
     const now = Number.isNaN(at) ? clock.now() : at;
     if (now - this.ticket.arrivedAt < deadlineMs) return false;
-    const error = this.late(this.ticket.attempts === 0 ? 'waiting' : 'backoff');
+    const error = this.lateError(this.ticket.attempts === 0 ? 'waiting' : 'backoff');
     // The request was not sent: its end is no evidence about the provider.
     this.ticket.refuse(error);
-    this.crashed(error);
+    this.failed(error);
     return true;
   }
 
-  /** Bounds the time of the attempt that runs. */
-  private bound(attempt: Attempt<T, R>, at: number): void {
+  /** Starts the timers that bound the time of the attempt that runs, and of the request. */
+  private startTimers(attempt: Attempt<T, R>, at: number): void {
     const { timeouts, clock } = this.dispatch;
     attempt.startedAt = Number.isNaN(at) ? clock.now() : at;
     timeouts.started(attempt, attempt.startedAt);
     if (this.hasDeadline) this.setDeadline(undefined);
   }
 
-  private late(where: DeadlineExceededError['where']): DeadlineExceededError {
+  private lateError(where: DeadlineExceededError['where']): DeadlineExceededError {
     const { deadlineMs } = this.dispatch.retry;
     return new DeadlineExceededError(deadlineMs, where, this.retries?.lastError);
   }
@@ -272,16 +273,16 @@ export class RequestExecution<T, R>
     const { retry, clock } = this.dispatch;
     const { deadlineMs } = retry;
     const expire = () => {
-      const late = this.late(wait === undefined ? 'attempt' : 'backoff');
+      const late = this.lateError(wait === undefined ? 'attempt' : 'backoff');
       if (wait === undefined) this.attempt?.abandonReporting(late);
       else wait.giveUp();
-      this.crashed(late);
+      this.failed(late);
     };
     const leftMs = this.ticket.arrivedAt + deadlineMs - clock.now();
     this.deadline = clock.setTimer(expire, Math.max(0, leftMs), wait !== undefined);
   }
 
-  private unbound(): void {
+  private stopTimers(): void {
     if (this.attempt !== undefined) this.dispatch.timeouts.ended(this.attempt);
     this.deadline?.cancel();
     this.deadline = undefined;
@@ -297,7 +298,7 @@ export class RequestExecution<T, R>
     const { isRunning } = this;
     // A classifier may have cancelled the request, which is final.
     if (!this.isOver) this.state = next;
-    this.unbound();
+    this.stopTimers();
     if (!isRunning) return;
     this.dispatch.instrumentation?.attemptEnded?.(this.ticket, this.ticket.attempts, kind, error);
   }
@@ -314,17 +315,17 @@ export class RequestExecution<T, R>
     try {
       delayMs = this.retries.delayAfter(verdict, error, ticket, this.dispatch);
     } catch (thrown) {
-      this.crashed(thrown);
+      this.failed(thrown);
       return false;
     }
     if (delayMs === undefined) return false;
     if (delayMs === Number.POSITIVE_INFINITY) {
-      if (!isAnswer) this.crashed(this.late('backoff'));
+      if (!isAnswer) this.failed(this.lateError('backoff'));
       return false;
     }
     ticket.unsent();
     const ready = () => {
-      this.unbound();
+      this.stopTimers();
       this.send();
     };
     const wait = this.retries.wait(ticket, this.gates, this.dispatch, ready, !wasProbe);

@@ -77,8 +77,8 @@ export class RequestGate implements LimitNames {
     this.#timer = new ResettableTimer(clock, () => this.changed(), false);
     // This may throw, so it comes before the other parts begin.
     this.fleet?.begin(this);
-    this.#leave = feedback.provider.users.join(this.gate, parts.emit, (said) =>
-      this.own.hear(said, clock.now()),
+    this.#leave = feedback.provider.users.join(this.gate, parts.emit, (verdict) =>
+      this.own.hear(verdict, clock.now()),
     );
     this.#arm();
   }
@@ -241,13 +241,13 @@ export class RequestGate implements LimitNames {
         this.#arm();
       },
       correct: (until: number) => feedback.provider.correct(this.own, until),
-      emit: (fact: PolicyEvent) => {
+      emit: (event: PolicyEvent) => {
         this.#arm();
-        if (fact.kind === 'outageStarted') feedback.provider.setOutage(this, true);
-        else if (fact.kind === 'outageEnded') feedback.provider.setOutage(this, false);
-        else if (fact.kind === 'circuitOpened' || fact.kind === 'circuitIsolated')
+        if (event.kind === 'outageStarted') feedback.provider.setOutage(this, true);
+        else if (event.kind === 'outageEnded') feedback.provider.setOutage(this, false);
+        else if (event.kind === 'circuitOpened' || event.kind === 'circuitIsolated')
           this.#clearOpen();
-        report(fact);
+        report(event);
       },
       ignoreUnknown: shared !== undefined,
     };
@@ -276,8 +276,8 @@ export function reporterOf({
   instrumentation,
   emit,
 }: Pick<RequestGateParts, 'instrumentation' | 'emit'>): Emit {
-  return (fact) => {
-    instrumentation?.changed?.(fact);
-    emit?.(fact);
+  return (event) => {
+    instrumentation?.changed?.(event);
+    emit?.(event);
   };
 }

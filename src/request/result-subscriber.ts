@@ -111,8 +111,8 @@ export abstract class ResultSubscriber<T, R>
   }
 
   succeeded(execution: RequestExecution<T, R>): void {
-    if (this.outcomes && execution.refusal !== undefined) {
-      this.failed(execution, new ResponseError(execution.refusal));
+    if (this.outcomes && execution.rejection !== undefined) {
+      this.failed(execution, new ResponseError(execution.rejection));
       return;
     }
     this.executions.remove(execution);
@@ -127,7 +127,7 @@ export abstract class ResultSubscriber<T, R>
         stats: ticket.stats(),
       });
     }
-    this.finish(execution, execution.refusal === undefined ? 'ok' : 'failed');
+    this.finish(execution, execution.rejection === undefined ? 'ok' : 'failed');
   }
 
   failed(execution: RequestExecution<T, R>, error: unknown): void {
@@ -167,7 +167,7 @@ export abstract class ResultSubscriber<T, R>
 
   private finish(execution: RequestExecution<T, R>, outcome: 'ok' | 'failed'): void {
     if (execution.slot !== undefined) this.order?.close(execution.slot);
-    execution.ticket.settle(endOf(execution.ticket, outcome));
+    execution.ticket.settle(settleOutcomeOf(execution.ticket, outcome));
     this.completeIfDone();
   }
 
@@ -197,8 +197,8 @@ export abstract class ResultSubscriber<T, R>
   }
 }
 
-/** A request that failed without being sent was rejected. */
-export function endOf(ticket: Ticket, outcome: 'ok' | 'failed'): SettleOutcome {
+/** The outcome to settle a ticket with: a request that failed without being sent was rejected. */
+export function settleOutcomeOf(ticket: Ticket, outcome: 'ok' | 'failed'): SettleOutcome {
   return ticket.refusal !== undefined && ticket.attempts === 0 ? 'rejected' : outcome;
 }
 

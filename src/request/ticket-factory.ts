@@ -65,7 +65,7 @@ export class TicketFactory<T> implements TicketOwner {
   readonly clock: Clock;
   readonly instrumentation: Instrumentation | undefined;
   /** Whether `priority` or `id` is read as a request arrives, so that it needs its ticket then. */
-  private readonly isAsked: boolean;
+  private readonly isEager: boolean;
   readonly isCall: boolean;
   private readonly listener: RequestListener | undefined;
   private readonly impossible: PossibilityCheck | undefined;
@@ -95,7 +95,7 @@ export class TicketFactory<T> implements TicketOwner {
     this.clock = clock;
     this.isCall = context.isCall ?? false;
     this.instrumentation = instrumentation;
-    this.isAsked = priority !== undefined || id !== undefined;
+    this.isEager = priority !== undefined || id !== undefined;
     this.named = named;
     this.listener = listener;
     this.impossible = impossible;
@@ -112,7 +112,7 @@ export class TicketFactory<T> implements TicketOwner {
 
   /** Whether a request that arrives now needs its ticket at once. */
   needsTicket(): boolean {
-    return this.isAsked || needsArrival(this.instrumentation, this.feedback);
+    return this.isEager || needsArrival(this.instrumentation, this.feedback);
   }
 
   tokensOf(value: unknown, bytes: number): number {
