@@ -78,7 +78,7 @@ export class Lease {
    * @throws as that does; UnknownLimitError for a name that no limit has
    */
   record(limit: string, amount: number): void {
-    const used = checkAmount(limit, amount);
+    const used = checkAmount(limit || 'amount', amount);
     if (!this.isReleased) this.#ticket.recordNamed(limit, used);
   }
 

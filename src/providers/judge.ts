@@ -12,7 +12,7 @@ import { errorChain, FIRST_OF_ERRORS, isIn, statusOf, textsOf, wordsOf } from '.
 import { headersOf } from './headers.ts';
 import { positive } from './shape.ts';
 import { delayInBody, delayInText, limitInText, unitInText } from './stated-limits.ts';
-import { dateMs, retryAfterOf } from './times.ts';
+import { dateMs, PASSED_ON, retryAfterOf } from './times.ts';
 
 /** Texts that mean the same as a 429, for errors without a status. */
 const THROTTLED_TEXT = /\b429\b.{0,20}\btoo many requests\b|\brate limit reached for\b/i;
@@ -137,7 +137,7 @@ function verdictOf(answer: ProviderResponse, readers: readonly ProviderAdapter[]
 
 /** Whether the provider, or the provider behind a LiteLLM proxy, forbids a retry. */
 function isFinal(headers: Readonly<Record<string, string>>): boolean {
-  return (headers['x-should-retry'] ?? headers['llm_provider-x-should-retry']) === 'false';
+  return (headers['x-should-retry'] ?? headers[`${PASSED_ON}x-should-retry`]) === 'false';
 }
 
 /**

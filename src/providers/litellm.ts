@@ -8,11 +8,8 @@ import { ietf } from './ietf.ts';
 import { mistral } from './mistral.ts';
 import { openai } from './openai.ts';
 import { readText } from './shape.ts';
-import { plainNumber } from './times.ts';
+import { PASSED_ON, plainNumber } from './times.ts';
 import { together } from './together.ts';
-
-/** The prefix of headers that come from the provider behind the proxy. */
-const PASSED_ON = 'llm_provider-';
 
 /**
  * The scopes of the proxy's limits (`parallel_request_limiter_v3.py`). Each has its own headers.

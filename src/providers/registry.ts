@@ -1,5 +1,5 @@
 import type { ReportedLimit, Verdict } from '../model/feedback.ts';
-import { wrongType } from '../util/check.ts';
+import { checkMethods, wrongType } from '../util/check.ts';
 import type { HeaderGet, ProviderAdapter } from './adapter.ts';
 import { anthropic } from './anthropic.ts';
 import { azure } from './azure.ts';
@@ -65,12 +65,14 @@ const NONE: readonly ReportedLimit[] = [];
 /**
  * Reads answers with these adapters. The first that recognises an answer decides.
  *
+ * @throws TypeError for a value that is not an array of adapters
  * @example
  * const { classify } = readProviders([mine, ...defaultProviders]);
  * prompts$.pipe(throttle(send, { classify }));
  */
 export function readProviders(readers: readonly ProviderAdapter[]): Providers {
   if (!Array.isArray(readers)) wrongType('readers', 'an array of provider adapters', readers);
+  for (const [index, reader] of readers.entries()) checkMethods(`readers[${index}]`, reader, []);
   const byMark = readersByMark(readers);
   const limitsOf = (header: HeaderGet, answeredAtMs: () => number): readonly ReportedLimit[] => {
     for (const [mark, marked] of byMark) {

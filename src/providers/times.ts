@@ -95,7 +95,7 @@ function timeMs(text: string | undefined): number | undefined {
 type Headers = Readonly<Record<string, string>>;
 
 /** The prefix of headers that a LiteLLM proxy passes on from the provider behind it. */
-const PASSED_ON = 'llm_provider-';
+export const PASSED_ON = 'llm_provider-';
 
 /**
  * The wait that a response asks for: `retry-after-ms`, or `x-retry-in` as a duration, else

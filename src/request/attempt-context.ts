@@ -71,7 +71,7 @@ export class AttemptContext {
    */
   get record(): (limit: string, amount: number) => void {
     return (limit, amount) => {
-      const used = checkAmount(limit, amount);
+      const used = checkAmount(limit || 'amount', amount);
       if (this.isRunning) this.#ticket.recordNamed(limit, used);
     };
   }

@@ -77,6 +77,15 @@ describe('tokens that a lease records', () => {
     expect(limiter.snapshot().rateLimit).toMatchObject({ images: { used: 3, available: 2 } });
   });
 
+  it('name the amount that is wrong, if the limit has no name', async () => {
+    const { limiter } = rig({});
+    const lease = await limiter.acquire();
+    expect(() => lease.record('', Number.NaN)).toThrow(
+      '`amount` must be a finite number >= 0, got NaN',
+    );
+    lease.release();
+  });
+
   it.each([
     [-1, '`tokens` must be a finite number >= 0, got -1'],
     [Number.NaN, '`tokens` must be a finite number >= 0, got NaN'],

@@ -33,6 +33,13 @@ describe('options that are no object', () => {
   it('are refused by functions for adapters and telemetry', () => {
     const read = readProviders as (readers?: unknown) => unknown;
     expect(() => read()).toThrow('`readers` must be an array of provider adapters, got undefined');
+    for (const [adapter, shown] of [
+      [null, 'null'],
+      ['openai', '"openai"'],
+    ]) {
+      const message = `\`readers[1]\` must be an object, got ${shown}`;
+      expect(() => read([{ name: 'mine' }, adapter])).toThrow(message);
+    }
     const instrument = telemetryInstrumentation as (options: unknown) => unknown;
     expect(() => instrument(null)).toThrow(
       'the options of telemetryInstrumentation must be an object, got null',
