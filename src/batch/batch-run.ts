@@ -21,7 +21,7 @@ import { checkInput, noRequests, pendingRequests } from './source.ts';
 /** How often the output is synced and the state of the server is checked. */
 const TICK_MS = 250;
 
-/** One run of a batch. */
+/** One run of a batch. Messages name options of the command; `runBatch` names its own in them. */
 export class BatchRun {
   readonly #settings: BatchSettings;
   readonly #sources: readonly Source[];

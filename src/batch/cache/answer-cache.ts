@@ -30,7 +30,7 @@ export async function openCache(folder: string, scope: string): Promise<AnswerCa
       close: () => store.close(),
     };
   } catch (error) {
-    throw new BatchError(`--cache ${folder}: ${messageOf(error)}`, { cause: error });
+    throw new BatchError(`the cache in ${folder}: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -39,7 +39,7 @@ async function loadStore(): Promise<typeof import('lmdb')> {
     return await import('lmdb');
   } catch (error) {
     if (codeOf(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new BatchError('--cache needs the package lmdb: npm install lmdb', { cause: error });
+    throw new BatchError('a cache needs the package lmdb: npm install lmdb', { cause: error });
   }
 }
 
