@@ -8,7 +8,7 @@ from(['a', 'b', 'c'])
   .pipe(limiter.throttle((prompt) => complete(prompt)))
   .subscribe((answer) => console.log(answer));
 
-console.log(await limiter.run(() => complete('d'), { bytes: 1 }));
+console.log(await limiter.run(() => complete('d'), { bytes: 1 })); // its size; default 0
 
 const lease = await limiter.acquire({ signal: AbortSignal.timeout(1_000) });
 try {
