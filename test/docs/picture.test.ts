@@ -21,6 +21,7 @@ describe('the terminal of the picture', () => {
 
   it('draws lines anew, and hides no text for a hidden cursor', () => {
     expect(shownBy('a\n\u001b[?25lb\nc\n\u001b[2A\u001b[0Jd\n')).toEqual(['a', 'd']);
+    expect(shownBy('a\nlong\nc\n\u001b[3A\rd\u001b[K\n\u001b[K\n\u001b[0J')).toEqual(['d']);
   });
 
   it('knows colours', () => {

@@ -41,7 +41,7 @@ export class Terminal {
 
   write(output: string): void {
     for (const [token, argument = '', command] of output.matchAll(TOKEN)) {
-      if (token === '\n') this.down();
+      if (token === '\n') this.startNext();
       else if (token === '\r') this.isAtStart = true;
       else if (command === 'm') this.look = LOOKS[argument] ?? 'plain';
       else if (command === 'K') this.clear();
@@ -62,9 +62,9 @@ export class Terminal {
     return this.lines[this.row] ?? [];
   }
 
-  private down(): void {
+  private startNext(): void {
     this.row += 1;
-    this.isAtStart = false;
+    this.isAtStart = true;
     this.lines[this.row] ??= [];
   }
 
@@ -76,11 +76,13 @@ export class Terminal {
   private print(text: string): void {
     this.clear();
     let left = text;
-    while (left !== '') {
+    for (;;) {
       const room = this.columns - this.line.reduce((sum, run) => sum + run.text.length, 0);
       this.line.push({ text: left.slice(0, room), look: this.look });
       left = left.slice(room);
-      if (left !== '') this.down();
+      if (left === '') return;
+      this.startNext();
+      this.clear();
     }
   }
 }

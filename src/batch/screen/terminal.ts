@@ -12,6 +12,8 @@ const PLAIN_MS = 5_000;
  */
 const REST = 20;
 const DEFAULT_COLUMNS = 80;
+const CLEAR_REST_OF_LINE = '\u001b[K';
+const CLEAR_BELOW = '\u001b[0J';
 const HIDE_CURSOR = '\u001b[?25l';
 const SHOW_CURSOR = '\u001b[?25h';
 
@@ -39,19 +41,20 @@ export function openTerminal(
   style: Style,
 ): Screen {
   let drawn: readonly string[] = [];
-  const erase = () => {
+  const toTop = () => {
     const rows = rowsOf(drawn, out.columns || DEFAULT_COLUMNS);
-    return rows === 0 ? '' : `\u001b[${rows}A\u001b[0J`;
+    return rows === 0 ? '' : `\u001b[${rows}A\r`;
   };
   let timer: NodeJS.Timeout | undefined;
   const draw = () => {
     const frame = frameOf(look(), title, out.columns || DEFAULT_COLUMNS, style, out.rows);
     // A frame that is higher than the terminal could not be erased.
     const lines = out.rows ? frame.slice(0, Math.max(1, out.rows - 1)) : frame;
-    // One write for each frame, so that no incomplete frame is visible.
-    const text = `${erase()}${lines.join('\n')}\n`;
+    // Lines replace those of the last frame one by one: a terminal may show what it has of a write,
+    // and a frame that was erased first would flicker.
+    const text = lines.map((line) => `${line}${CLEAR_REST_OF_LINE}\n`).join('');
     const begin = performance.now();
-    out.write(text);
+    out.write(toTop() + text + CLEAR_BELOW);
     const restMs = REST * (performance.now() - begin);
     drawn = lines;
     timer = setTimeout(draw, Math.min(Math.max(restMs, LIVE_MS), PLAIN_MS));
@@ -62,7 +65,7 @@ export function openTerminal(
   return {
     close: () => {
       clearTimeout(timer);
-      out.write(erase() + SHOW_CURSOR);
+      out.write(toTop() + CLEAR_BELOW + SHOW_CURSOR);
       drawn = [];
     },
   };

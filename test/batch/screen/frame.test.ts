@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import stringWidth from 'string-width';
 import { describe, expect, it, vi } from 'vitest';
+import { Terminal } from '../../../docs/src/picture/terminal.ts';
 import { frameOf } from '../../../src/batch/screen/frame.ts';
 import { formatReport } from '../../../src/batch/screen/report.ts';
 import { plainLine, statusOf } from '../../../src/batch/screen/status.ts';
@@ -127,8 +128,8 @@ describe('the screen', () => {
     const lines = frameOf(held, TITLE, 80, PLAIN);
     expect(written).toEqual([
       '\u001b[?25l',
-      `${lines.join('\n')}\n`,
-      `\u001b[${lines.length}A\u001b[0J\u001b[?25h`,
+      `${lines.map((line) => `${line}\u001b[K\n`).join('')}\u001b[0J`,
+      `\u001b[${lines.length}A\r\u001b[0J\u001b[?25h`,
     ]);
   });
 });
@@ -150,9 +151,22 @@ describe('a terminal', () => {
     return written;
   };
 
+  it('shows whole lines of two frames, however much of a write has arrived', () => {
+    const size = { columns: 80, rows: 50 };
+    const [, first = '', second = ''] = drawAt([size, size]);
+    const terminal = new Terminal(80);
+    const rows = () => terminal.screen.map((line) => line.map(({ text }) => text).join(''));
+    terminal.write(first);
+    const before = rows();
+    for (const line of second.split(/(?<=\n)/)) {
+      terminal.write(line);
+      expect(rows()).toEqual(before);
+    }
+  });
+
   it('that is lower than the frame gets only rows that can be erased again', () => {
     const [, frame = '', erased = ''] = drawAt([{ columns: 80, rows: 6 }]);
-    expect(frame.split('\n')).toHaveLength(6);
+    expect(frame.match(/\n/g)).toHaveLength(5);
     expect(erased).toContain('\u001b[5A');
   });
 
@@ -161,11 +175,12 @@ describe('a terminal', () => {
       { columns: 80, rows: 50 },
       { columns: 40, rows: 50 },
     ]);
-    const rows = wide
-      .trimEnd()
-      .split('\n')
-      .reduce((sum, line) => sum + Math.max(1, Math.ceil(stringWidth(line) / 40)), 0);
-    expect(rows).toBeGreaterThan(wide.trimEnd().split('\n').length);
+    const lines = wide.split('\n').slice(0, -1);
+    const rows = lines.reduce(
+      (sum, line) => sum + Math.max(1, Math.ceil(stringWidth(line) / 40)),
+      0,
+    );
+    expect(rows).toBeGreaterThan(lines.length);
     expect(narrow.startsWith(`\u001b[${rows}A`)).toBe(true);
   });
 });
