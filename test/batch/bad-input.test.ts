@@ -142,14 +142,23 @@ describe('a file that cannot be read', () => {
     expect((await refusal(rig, { input: pattern })).message).toContain('no file matches');
   });
 
-  it('is gzip data that ends early, or none', async (test) => {
+  it('is gzip data that ends early or is damaged, or none', async (test) => {
     const rig = await batchRig(test);
     const whole = gzipSync(jsonLines(prompts(2_000)));
     const input = rig.write('in.jsonl.gz', whole.subarray(0, whole.length / 2));
     const { message } = await refusal(rig, { input });
     expect(message).toMatch(/in\.jsonl\.gz:\d+: the gzip data ends early: the file was cut off/);
-    rig.write('in.jsonl.gz', jsonLines(prompts(3)));
-    expect((await refusal(rig, { input })).message).toContain('this is no gzip data');
+    const damaged = Buffer.from(whole);
+    damaged.fill(0, whole.length - 8); // its checksum
+    rig.write('in.jsonl.gz', damaged);
+    expect((await refusal(rig, { input })).message).toContain(
+      'the gzip data is damaged (incorrect data check): make it anew',
+    );
+    const none = 'this is no gzip data, or something else follows it';
+    for (const content of [jsonLines(prompts(3)), Buffer.concat([whole, Buffer.from('more')])]) {
+      rig.write('in.jsonl.gz', content);
+      expect((await refusal(rig, { input })).message).toContain(none);
+    }
   });
 
   it('is a table that is not UTF-8', async (test) => {
@@ -274,6 +283,17 @@ describe('an output that must not be written to', () => {
       expect(message).toContain('--overwrite to replace it');
       expect(rig.read()).toBe(content);
     }
+  });
+
+  it('has results and a line that is none: to replace it would lose them', async (test) => {
+    const rig = await batchRig(test);
+    rig.write('in.jsonl', prompts(2));
+    await rig.run();
+    rig.sent.length = 0;
+    rig.write('out.jsonl', `${rig.read()}x\n`);
+    expect((await refusal(rig)).message).toMatch(
+      /out\.jsonl:3: this is no line of results\. .*: remove this line to keep the results of the/,
+    );
   });
 
   it('is an input, through a link too, even with --overwrite', async (test) => {

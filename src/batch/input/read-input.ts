@@ -12,7 +12,10 @@ function readProblem(error: unknown): string {
     return 'the gzip data ends early: the file was cut off. Make it anew; results so far are kept';
   }
   if (typeof code === 'string' && code.startsWith('Z_')) {
-    return 'this is no gzip data, though the name ends in .gz';
+    const detail = messageOf(error);
+    return detail === 'incorrect header check'
+      ? 'this is no gzip data, or something else follows it, though the name ends in .gz'
+      : `the gzip data is damaged (${detail}): make it anew; results so far are kept`;
   }
   return fileProblem(error);
 }

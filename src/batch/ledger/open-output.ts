@@ -60,9 +60,12 @@ export async function inspectOutput(
     if (!(error instanceof NoResultLineError)) {
       throw new BatchError(`cannot read ${path}: ${fileProblem(error)}`, { cause: error });
     }
+    const advice =
+      length === 0
+        ? 'give another --out, or --overwrite to replace it'
+        : 'remove this line to keep the results of the others, or give another --out';
     throw new BatchError(
-      `${path}:${error.line}: ${error.message}. The file is left as it is: give another --out, or ` +
-        '--overwrite to replace it',
+      `${path}:${error.line}: ${error.message}. The file is left as it is: ${advice}`,
     );
   }
   if (length === 0 && !startsAsResult(path)) {
