@@ -20,7 +20,7 @@ export interface FoundLock {
 
 /** The content of a lock of this process. No two are the same. */
 export function ownerText(): string {
-  const started = startOf(process.pid);
+  const { started } = statOf(process.pid);
   const owner = { pid: String(process.pid), host: hostname(), started, token: randomUUID() };
   return `${JSON.stringify(owner)}\n`;
 }
@@ -52,8 +52,9 @@ function holderIn(text: string, ageMs: number): string | undefined {
     return ageMs > STALE_MS ? undefined : `a run on ${host} (process ${pid})`;
   }
   if (!Number.isInteger(pid) || !isAlive(pid)) return undefined;
+  const { started, hasEnded } = statOf(pid);
   // The process id of a dead process may have been given to another one.
-  if (startOf(pid) !== (textAt(owner, 'started') ?? '')) return undefined;
+  if (hasEnded || started !== (textAt(owner, 'started') ?? '')) return undefined;
   return `process ${pid}`;
 }
 
@@ -66,13 +67,25 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** When a process was started, in ticks since the machine was; empty if that is not known. */
-function startOf(pid: number): string {
+interface ProcessStat {
+  /** When the process was started, in ticks since the machine was; empty if that is not known. */
+  readonly started: string;
+  /**
+   * Whether the process has ended, and its parent has not asked for its exit code yet (a zombie). In
+   * a container whose first process never asks, it stays so; signals to it succeed all the same.
+   */
+  readonly hasEnded: boolean;
+}
+
+/** See proc_pid_stat(5). */
+function statOf(pid: number): ProcessStat {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name, in parentheses, may contain any character. The start is the 20th field after it.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+    // The name, in parentheses, may contain any character. The state is the first field after it,
+    // the start the 20th.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return { started: fields[19] ?? '', hasEnded: /^[ZXx]$/.test(fields[0] ?? '') };
   } catch {
-    return '';
+    return { started: '', hasEnded: false };
   }
 }

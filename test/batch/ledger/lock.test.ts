@@ -1,8 +1,17 @@
-import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import { OutputLock } from '../../../src/batch/ledger/lock.ts';
 import { ownerText, readLock } from '../../../src/batch/ledger/lock-owner.ts';
 import { dropLock, HeldError, takeLock } from '../../../src/batch/ledger/take-lock.ts';
@@ -79,6 +88,21 @@ it('is taken over if a run died at any step of taking over a lock', () => {
     expect(readLock(lock)?.text).toBe(owner);
   }
 });
+
+it.runIf(process.platform === 'linux')(
+  'is taken over from a killed run whose parent has not noticed its end',
+  async (test) => {
+    // The shell starts a process that soon ends, and becomes a program that never waits for it.
+    const parent = spawn('sh', ['-c', 'sleep 0.2 & echo $!; exec sleep 60']);
+    test.onTestFinished(() => void parent.kill());
+    const [output] = await once(parent.stdout, 'data');
+    const pid = String(output).trim();
+    const stat = () => readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ');
+    await vi.waitFor(() => expect(stat()[2]).toBe('Z'));
+    writeFileSync(lock, JSON.stringify({ pid, host: hostname(), started: stat()[21] }));
+    expect(readLock(lock)).toMatchObject({ holder: undefined });
+  },
+);
 
 it('belongs to the file, not to its name', async (test) => {
   const rig = await batchRig(test);
