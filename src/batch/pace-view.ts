@@ -6,6 +6,9 @@ const MINUTE_MS = 60_000;
 /** How long the screen shows that the provider has rejected a request. */
 const CUT_SHOWN_MS = 3_000;
 
+/** A rate that differs from a limit of the user by less than this part is that limit. */
+const TOLD_PART = 0.01;
+
 /** The snapshot of an adaptive rate. */
 type RateView = Extract<NonNullable<LimiterSnapshot['adaptive']>, { origin: unknown }>;
 
@@ -47,6 +50,7 @@ function viewOf(snapshot: LimiterSnapshot, options: LimiterOptions): PaceView {
     adaptive !== undefined && 'origin' in adaptive ? adaptive : undefined;
   const perSecond = rate && Number.isFinite(rate.perSecond) ? rate.perSecond : undefined;
   const source = rate && sourceOf(rate);
+  const shownRate = source === 'limit' ? toldRate(perSecond, options) : perSecond;
   const isOut = rate?.isOut ?? false;
   const held =
     binding === undefined ? undefined : binding === 'concurrency' ? 'slots' : backoff.waitsFor;
@@ -78,9 +82,9 @@ function viewOf(snapshot: LimiterSnapshot, options: LimiterOptions): PaceView {
       if (rateLimit !== undefined && source !== 'headers' && source !== 'learned') {
         return { ...view, heldBy: ownLimit(rateLimit, options) };
       }
-      return { ...view, heldBy: rateWords(source, perSecond) + longWords(snapshot.nextInMs) };
+      return { ...view, heldBy: rateWords(source, shownRate) + longWords(snapshot.nextInMs) };
     default:
-      return { ...view, heldBy: rateWords(source, perSecond) + longWords(snapshot.nextInMs) };
+      return { ...view, heldBy: rateWords(source, shownRate) + longWords(snapshot.nextInMs) };
   }
 }
 
@@ -126,6 +130,16 @@ function rateWords(source: PaceView['source'], perSecond: number | undefined): s
   if (source === 'learned') return `${rate}, learned from rejections`;
   if (source === 'start') return `a careful start, now ${rate}`;
   return `your limit of ${rate}`;
+}
+
+/** The rate of the user's limit, in its own figure: requests are sent a little slower than it. */
+function toldRate(
+  perSecond: number | undefined,
+  { requestsPerMinute }: LimiterOptions,
+): number | undefined {
+  if (perSecond === undefined || requestsPerMinute === undefined) return perSecond;
+  const told = (requestsPerMinute * 1_000) / MINUTE_MS;
+  return Math.abs(perSecond / told - 1) < TOLD_PART ? told : perSecond;
 }
 
 /** The time until the next request, if it is long. */

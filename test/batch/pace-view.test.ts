@@ -26,6 +26,14 @@ describe('what holds the requests of a run back', () => {
     expect(paceOf([held(rate)], {})?.heldBy).toBe(words);
   });
 
+  it('is said with the figure of the user, though requests are sent a little slower', () => {
+    const options = { requestsPerMinute: 1_000 };
+    const words = (minute: number) =>
+      paceOf([held({ origin: 'limit', perSecond: minute / 60 })], options)?.heldBy;
+    expect(words(998)).toBe('your limit of 1,000 requests/min');
+    expect(words(900)).toBe('your limit of 900 requests/min');
+  });
+
   it('tells a long time until the next request', () => {
     const snapshot = held({ origin: 'headers' });
     const words = (nextInMs: number) => paceOf([{ ...snapshot, nextInMs }], {})?.heldBy;
