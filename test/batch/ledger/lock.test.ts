@@ -98,7 +98,7 @@ it.runIf(process.platform === 'linux')(
     const [output] = await once(parent.stdout, 'data');
     const pid = String(output).trim();
     const stat = () => readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ');
-    await vi.waitFor(() => expect(stat()[2]).toBe('Z'));
+    await vi.waitFor(() => expect(stat()[2]).toBe('Z'), 10_000);
     writeFileSync(lock, JSON.stringify({ pid, host: hostname(), started: stat()[21] }));
     expect(readLock(lock)).toMatchObject({ holder: undefined });
   },
