@@ -86,14 +86,15 @@ describe('a learned rate that has changed before the change counts', () => {
     expect(factorAfter(limit, learned)).toBeCloseTo(left, 9);
   });
 
-  it('does not change if there was none before, or is none now', () => {
+  it.each([50, 200])('does not change by a limit of %i if there was none, or is none', (limit) => {
     const change = new LimitChange();
-    const tell = (limit: number, learnedPerMs: number) =>
-      change.report({ unit: 'requests', limit, remaining: 1 }, learnedPerMs);
+    const tell = (told: number, learnedPerMs: number) =>
+      change.report({ unit: 'requests', limit: told, remaining: 1 }, learnedPerMs);
+    const tellOften = (told: number, first: number, later: number) =>
+      Array.from({ length: 12 }, (_, n) => tell(told, n < 3 ? first : later));
     tell(100, 0);
-    const later = Array.from({ length: 12 }, (_, n) => tell(200, n < 3 ? 0 : 1));
-    expect(later).toEqual(later.map(() => 1));
-    const forgotten = Array.from({ length: 12 }, (_, n) => tell(50, n < 3 ? 1 : 0));
-    expect(forgotten).toEqual(forgotten.map(() => 1));
+    expect(tellOften(limit, 0, 1)).toEqual(Array(12).fill(1));
+    expect(tellOften(100, 1, 0)).toEqual(Array(12).fill(1));
+    expect(tellOften(limit, 0, 0)).toEqual(Array(12).fill(1));
   });
 });
