@@ -39,3 +39,21 @@ export class LimitChange {
     return factor > 1 ? Math.max(1, left) : Math.min(1, left);
   }
 }
+
+/** Notices that the user has raised the configured limit above all earlier values. */
+export class RaisedLimit {
+  private perMs: number;
+
+  /** @param perMs the rate of the limit, per ms; Infinity: there is none */
+  constructor(perMs: number) {
+    this.perMs = perMs;
+  }
+
+  /** @returns the factor by which the limit was raised; 1 if it was not */
+  follow(perMs: number): number {
+    if (perMs <= this.perMs) return 1;
+    const factor = perMs / this.perMs;
+    this.perMs = perMs;
+    return factor === Number.POSITIVE_INFINITY ? 1 : factor;
+  }
+}

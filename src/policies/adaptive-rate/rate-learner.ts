@@ -1,7 +1,7 @@
 import type { Verdict } from '../../model/feedback.ts';
 import { AttemptPacer } from './attempt-pacer.ts';
 import type { SentAttempt } from './attempts/sent-attempt.ts';
-import { LimitChange } from './limit-change.ts';
+import { LimitChange, RaisedLimit } from './limit-change.ts';
 import { LimitSigns, resetOf } from './limit-signs.ts';
 import { START_AT_ONCE } from './trust.ts';
 import { shortestOf } from './units/shortest-limit.ts';
@@ -18,6 +18,7 @@ const IMPROBABLE = 0.05;
 export class RateLearner extends AttemptPacer {
   private readonly signs = new LimitSigns();
   private readonly change = new LimitChange();
+  private readonly raised = new RaisedLimit(this.hard.perMs('requests'));
   /** The greatest number of attempts that had no known result at once. */
   private mostUnknown = 0;
 
@@ -28,6 +29,7 @@ export class RateLearner extends AttemptPacer {
     this.signs.answered(verdict);
     const { limits = [] } = verdict;
     this.rates.report(limits, sending, true, now);
+    this.estimate.scale(this.raised.follow(this.hard.perMs('requests')));
     const limit = shortestOf(limits, 'requests');
     if (limit !== undefined)
       this.estimate.scale(this.change.report(limit, this.estimate.measuredPerMs));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LimitChange } from '../../../src/policies/adaptive-rate/limit-change.ts';
+import { LimitChange, RaisedLimit } from '../../../src/policies/adaptive-rate/limit-change.ts';
 
 /** Reports limits, each as often as it says. @returns the product of all factors */
 function factorOf(
@@ -96,5 +96,21 @@ describe('a learned rate that has changed before the change counts', () => {
     expect(tellOften(limit, 0, 1)).toEqual(Array(12).fill(1));
     expect(tellOften(100, 1, 0)).toEqual(Array(12).fill(1));
     expect(tellOften(limit, 0, 0)).toEqual(Array(12).fill(1));
+  });
+});
+
+describe('a limit that the user raises', () => {
+  it('counts above all earlier values', () => {
+    const raised = new RaisedLimit(60);
+    const factors = [60, 120, 90, 120, 60, 600].map((perMs) => raised.follow(perMs));
+    expect(factors).toEqual([1, 2, 1, 1, 1, 5]);
+  });
+
+  it('is none where a limit is removed, or the first one is set', () => {
+    const { POSITIVE_INFINITY: none } = Number;
+    const removed = new RaisedLimit(60);
+    expect([none, 60, 120].map((perMs) => removed.follow(perMs))).toEqual([1, 1, 1]);
+    const added = new RaisedLimit(none);
+    expect([none, 60, 120].map((perMs) => added.follow(perMs))).toEqual([1, 1, 1]);
   });
 });
