@@ -98,7 +98,11 @@ class Fleet implements RemoteLimits, FleetHooks {
   /** If the rate adapts, it is learned from the observations of all workers. */
   adapts(adaptive: Policies['adaptive']): void {
     if (adaptive instanceof AdaptiveRatePolicy) {
-      const learning = new FleetLearning(adaptive, this.attempts);
+      const learning = new FleetLearning(
+        adaptive,
+        this.attempts,
+        () => this.worker?.account.config,
+      );
       this.learning = learning;
       adaptive.follow((now) => learning.snapshot(now));
     } else this.learning = undefined;

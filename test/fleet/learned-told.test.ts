@@ -43,3 +43,20 @@ it('the rate that a fleet learned below its configured limit grows again when th
     for (const { limiter } of all.members) limiter.close();
   }
 });
+
+it.each([
+  ['all its workers', [0, 1]],
+  ['a worker that does not lead', [1]],
+] as const)('the learned rate of a fleet grows with the limit that %s raise', (_, raising) => {
+  const all = crowd(2);
+  all.run(301_000);
+  for (const place of raising) {
+    const limits = { requests: { limit: 200, windowMs: 10_000 } };
+    all.members[place]?.limiter.configure({ limits });
+  }
+  all.run(19_000);
+  const sent = all.server.log.accepted.filter((at) => at >= 305_000).length;
+  // Without that: 75 requests.
+  expect(sent / 15).toBeGreaterThan(8.5);
+  for (const { limiter } of all.members) limiter.close();
+});

@@ -1,9 +1,10 @@
 import type { RateSnapshot } from '../../policies/adaptive-rate/rate-snapshot.ts';
 import type { AdaptiveRatePolicy } from '../../policies/adaptive-rate-policy.ts';
 import type { Lesson } from '../fleet-hooks.ts';
-import type { GrantReply, Plan } from '../protocol.ts';
+import type { GrantReply, Plan, SharedConfig } from '../protocol.ts';
 import type { AttemptReports } from './attempt-reports.ts';
 import { FleetLearner } from './fleet-learner.ts';
+import { fleetLimits } from './fleet-limits.ts';
 import { FleetRateLearner } from './fleet-rate-learner.ts';
 import { snapshotOfPlan } from './plan.ts';
 
@@ -19,6 +20,7 @@ const BEAT_MS = 50;
 export class FleetLearning {
   private readonly reports: AttemptReports;
   private readonly policy: AdaptiveRatePolicy;
+  private readonly config: () => SharedConfig | undefined;
   private leader: FleetLearner | undefined = undefined;
   /** The term in which this worker leads; 0: it does not. */
   private term = 0;
@@ -31,7 +33,13 @@ export class FleetLearning {
   /** Whether any worker sends or has waiting requests, as of the last call. */
   private isActive = false;
 
-  constructor(policy: AdaptiveRatePolicy, reports: AttemptReports) {
+  /** @param config the settings that the fleet shares now */
+  constructor(
+    policy: AdaptiveRatePolicy,
+    reports: AttemptReports,
+    config: () => SharedConfig | undefined,
+  ) {
+    this.config = config;
     this.policy = policy;
     this.reports = reports;
   }
@@ -108,7 +116,8 @@ export class FleetLearning {
     this.term = reply.terms;
     const isAlone = reply.learned === undefined && this.leader !== undefined;
     if (isAlone) return;
-    const { hard, startLimit, startPerMs, maxRetryAfterMs } = this.policy.context;
+    const { hard: own, startLimit, startPerMs, maxRetryAfterMs } = this.policy.context;
+    const hard = fleetLimits(own, this.config);
     const learner = new FleetRateLearner(hard, undefined, maxRetryAfterMs, startLimit, REACTION_MS);
     if (startPerMs !== undefined) learner.begin(startPerMs, now);
     const leader = new FleetLearner(learner);
