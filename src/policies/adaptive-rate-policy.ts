@@ -49,6 +49,8 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   readonly #congestion: Congestion;
   #inFlight = 0;
   #limit: number;
+  /** The limit that a higher maximum would permit; Infinity: only the maximum bounds it. */
+  #ownLimit: number;
   #maxLimit: number;
   /** Whether an attempt waited for a place since the last one was sent. */
   #hasWaited = false;
@@ -59,8 +61,13 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     this.#context = context;
     this.#events = new RateEvents(context.emit);
     this.#congestion = new Congestion(context);
-    this.#maxLimit = context.maxLimit;
-    this.#limit = Math.min(context.startLimit, context.maxLimit);
+    const { hard, maxLimit, startLimit } = context;
+    this.#maxLimit = maxLimit;
+    // Configured limits are known: nothing has to be verified first.
+    const isKnown =
+      Number.isFinite(hard.perMs('requests')) || Number.isFinite(hard.perMs('tokens'));
+    this.#ownLimit = isKnown && startLimit >= maxLimit ? Number.POSITIVE_INFINITY : startLimit;
+    this.#limit = Math.min(this.#ownLimit, maxLimit);
   }
 
   get readsUsage(): boolean {
@@ -85,6 +92,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   /** From now on this policy admits everything, and only shows the rate of a fleet. */
   follow(fleetRate: (now: number) => RateSnapshot): void {
     this.#fleetRate = fleetRate;
+    this.#ownLimit = Number.POSITIVE_INFINITY;
     this.#limit = this.#maxLimit;
   }
 
@@ -94,10 +102,10 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     return this.#inFlight === 0 && now - rejectedAt >= LEARNED_FOR_MS;
   }
 
+  /** Changes the maximum. A raised one admits no more than was learned, or than the start does. */
   setMaxLimit(maxLimit: number): void {
-    const isOpen = this.#limit >= this.#maxLimit;
     this.#maxLimit = maxLimit;
-    this.#limit = isOpen ? maxLimit : Math.min(this.#limit, maxLimit);
+    this.#limit = Math.min(this.#ownLimit, maxLimit);
   }
 
   wait(request: RequestCost, now: number): number {
@@ -243,17 +251,19 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   }
 
   /** @returns whether the limit changes */
-  #moveLimit(learned = this.#maxLimit, now: number): boolean {
+  #moveLimit(learned = Number.POSITIVE_INFINITY, now: number): boolean {
     const from = this.#limit;
     const to = Math.min(this.#maxLimit, learned);
+    this.#ownLimit = learned;
     if (to === from) return false;
-    this.#setLimit(to);
+    this.#setLimit(learned);
     this.#events.limited(from, to, now);
     return true;
   }
 
-  #setLimit(limit: number): void {
-    this.#limit = limit;
+  #setLimit(own: number): void {
+    this.#ownLimit = own;
+    this.#limit = Math.min(own, this.#maxLimit);
     this.#context.apply(this.limit);
   }
 }

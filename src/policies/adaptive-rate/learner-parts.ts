@@ -145,7 +145,9 @@ export abstract class LearnerParts implements SendHistoryListener {
   snapshot(now: number): RateSnapshot {
     const { estimate } = this;
     const { requests, tokens } = this.rates;
+    // Limits may have changed since the last request.
     requests.wait(this.learnedPerMs, now);
+    tokens?.wait(Number.POSITIVE_INFINITY, now);
     const { bounds } = estimate;
     return {
       perSecond: requests.meanPerMs * 1_000,
