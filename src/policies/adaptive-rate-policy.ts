@@ -61,13 +61,9 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     this.#context = context;
     this.#events = new RateEvents(context.emit);
     this.#congestion = new Congestion(context);
-    const { hard, maxLimit, startLimit } = context;
-    this.#maxLimit = maxLimit;
-    // Configured limits are known: nothing has to be verified first.
-    const isKnown =
-      Number.isFinite(hard.perMs('requests')) || Number.isFinite(hard.perMs('tokens'));
-    this.#ownLimit = isKnown && startLimit >= maxLimit ? Number.POSITIVE_INFINITY : startLimit;
-    this.#limit = Math.min(this.#ownLimit, maxLimit);
+    this.#maxLimit = context.maxLimit;
+    this.#ownLimit = context.startLimit;
+    this.#limit = Math.min(context.startLimit, context.maxLimit);
   }
 
   get readsUsage(): boolean {

@@ -174,7 +174,8 @@ export const ADAPTIVE: PolicyDefinition<
       };
       // Configured limits are known: nothing has to be verified first.
       const isKnown = [hard.perMs('requests'), hard.perMs('tokens')].some(Number.isFinite);
-      const startLimit = options.initialLimit ?? (isKnown ? maxLimit : START_AT_ONCE);
+      const startLimit =
+        options.initialLimit ?? (isKnown ? Number.POSITIVE_INFINITY : START_AT_ONCE);
       const { initialPerSecond } = options;
       const startPerMs = initialPerSecond === undefined ? undefined : initialPerSecond / 1_000;
       const backoff = others.backoff as Backoff | undefined;

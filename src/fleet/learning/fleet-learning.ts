@@ -46,7 +46,8 @@ export class FleetLearning {
 
   /** Requests in flight until there is a plan. */
   get startSlots(): number {
-    return this.policy.context.startLimit;
+    const { startLimit, maxLimit } = this.policy.context;
+    return Math.min(startLimit, maxLimit);
   }
 
   /** Whether this worker leads and has read a rejection since its last plan. */
@@ -116,9 +117,10 @@ export class FleetLearning {
     this.term = reply.terms;
     const isAlone = reply.learned === undefined && this.leader !== undefined;
     if (isAlone) return;
-    const { hard: own, startLimit, startPerMs, maxRetryAfterMs } = this.policy.context;
+    const { startSlots } = this;
+    const { hard: own, startPerMs, maxRetryAfterMs } = this.policy.context;
     const hard = fleetLimits(own, this.config);
-    const learner = new FleetRateLearner(hard, undefined, maxRetryAfterMs, startLimit, REACTION_MS);
+    const learner = new FleetRateLearner(hard, undefined, maxRetryAfterMs, startSlots, REACTION_MS);
     if (startPerMs !== undefined) learner.begin(startPerMs, now);
     const leader = new FleetLearner(learner);
     this.leader = leader;
