@@ -52,7 +52,8 @@ export interface Changes
 /**
  * Checks all changes, applies them, then admits every request that may pass. A raised limit admits
  * waiting requests at once. A lowered limit admits no request while more than the new limit is in
- * use. A waiting request whose cost exceeds a lowered rate limit fails when its turn comes. An
+ * use. A waiting request whose cost exceeds a lowered rate limit fails when its turn comes. A limit
+ * on requests raised above all earlier values raises the learned rate by the same factor. An
  * added limit charges only requests that are sent from now on. A removed limit delays no request
  * any more. A changed `adaptive` forgets everything learned, and an adaptive concurrency limit
  * starts again.

@@ -48,8 +48,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   #fleetRate: ((now: number) => RateSnapshot) | undefined = undefined;
   readonly #congestion: Congestion;
   #inFlight = 0;
-  #limit: number;
-  /** The limit that a higher maximum would permit; Infinity: only the maximum bounds it. */
+  /** The limit apart from the maximum, which may be raised later; Infinity: there is none. */
   #ownLimit: number;
   #maxLimit: number;
   /** Whether an attempt waited for a place since the last one was sent. */
@@ -63,7 +62,6 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     this.#congestion = new Congestion(context);
     this.#maxLimit = context.maxLimit;
     this.#ownLimit = context.startLimit;
-    this.#limit = Math.min(context.startLimit, context.maxLimit);
   }
 
   get readsUsage(): boolean {
@@ -89,7 +87,6 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   follow(fleetRate: (now: number) => RateSnapshot): void {
     this.#fleetRate = fleetRate;
     this.#ownLimit = Number.POSITIVE_INFINITY;
-    this.#limit = this.#maxLimit;
   }
 
   /** Whether nothing is in flight, and nothing learned is worth keeping. */
@@ -101,7 +98,6 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   /** Changes the maximum. A raised one admits no more than was learned, or than the start does. */
   setMaxLimit(maxLimit: number): void {
     this.#maxLimit = maxLimit;
-    this.#limit = Math.min(this.#ownLimit, maxLimit);
   }
 
   wait(request: RequestCost, now: number): number {
@@ -187,6 +183,10 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     if (more > 0) this.#setLimit(Math.min(this.#maxLimit, this.#limit + more));
   }
 
+  get #limit(): number {
+    return Math.min(this.#ownLimit, this.#maxLimit);
+  }
+
   /** How many attempts may be in flight now. */
   get #most(): number {
     return Math.min(this.#limit, Math.floor(this.#congestion.limit));
@@ -249,17 +249,16 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   /** @returns whether the limit changes */
   #moveLimit(learned = Number.POSITIVE_INFINITY, now: number): boolean {
     const from = this.#limit;
-    const to = Math.min(this.#maxLimit, learned);
     this.#ownLimit = learned;
+    const to = this.#limit;
     if (to === from) return false;
-    this.#setLimit(learned);
+    this.#context.apply(this.limit);
     this.#events.limited(from, to, now);
     return true;
   }
 
   #setLimit(own: number): void {
     this.#ownLimit = own;
-    this.#limit = Math.min(own, this.#maxLimit);
     this.#context.apply(this.limit);
   }
 }

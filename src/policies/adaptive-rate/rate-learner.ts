@@ -29,14 +29,26 @@ export class RateLearner extends AttemptPacer {
     this.signs.answered(verdict);
     const { limits = [] } = verdict;
     this.rates.report(limits, sending, true, now);
-    this.estimate.scale(this.raised.follow(this.hard.perMs('requests')));
+    const hardPerMs = this.hard.perMs('requests');
+    this.scale(this.raised.follow(hardPerMs), hardPerMs);
     const limit = shortestOf(limits, 'requests');
-    if (limit !== undefined)
-      this.estimate.scale(this.change.report(limit, this.estimate.measuredPerMs));
+    if (limit !== undefined) {
+      this.scale(this.change.report(limit, this.estimate.measuredPerMs), hardPerMs);
+    }
     this.log.accept(sending, now);
     // Only an answer can prove a named wait too long; silence cannot.
     this.closed.named.accepted(sending.at);
     this.log.advance(now);
+  }
+
+  /**
+   * Scales the learned rate with a limit that has changed by a factor, up to the configured limit at
+   * most: otherwise a raise that headers tell and the user configures would count twice.
+   */
+  private scale(factor: number, hardPerMs: number): void {
+    if (factor === 1) return;
+    const most = Math.max(1, hardPerMs / this.estimate.measuredPerMs);
+    this.estimate.scale(Math.min(factor, most));
   }
 
   /** The attempt ended without an answer, or was never sent, and is no evidence. */

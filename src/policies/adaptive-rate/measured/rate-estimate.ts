@@ -60,9 +60,9 @@ export class RateEstimate {
     this.open.restart(to);
   }
 
-  /** The provider has changed its limit by a factor. */
+  /** The limit has changed by a factor. Before anything was measured, that changes nothing. */
   scale(factor: number): void {
-    if (factor === 1) return;
+    if (!this.isKnown) return;
     this.rate.scale(factor);
     this.probing.scale(factor);
     this.open.accepted *= factor;

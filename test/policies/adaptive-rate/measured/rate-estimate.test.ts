@@ -56,6 +56,19 @@ function fill(ratePerMs: number, untilMs: number, player = learning(), fromMs = 
 }
 
 describe('what is learned of a rate', () => {
+  it('does not change with a limit that changes before anything was measured', () => {
+    const first = (factor: number) => {
+      const player = learning();
+      for (let at = 0; at < 100; at += 1) player.accept(at);
+      player.estimate.scale(factor);
+      player.reject(100);
+      player.accept(110);
+      expect(player.estimate.isKnown).toBe(true);
+      return player.estimate.measuredPerMs;
+    };
+    expect(first(8)).toBe(first(1));
+  });
+
   it('is nothing while nothing is rejected', () => {
     const { estimate, accept } = learning();
     for (let at = 0; at < 100; at += 1) expect(accept(at)).toBe(false);
