@@ -6,7 +6,13 @@ import { PRESUMED_MS } from './adaptive-rate/attempts/send-history.ts';
 import { NOTHING_KNOWN, type RateSnapshot } from './adaptive-rate/rate-snapshot.ts';
 import { Congestion, type CongestionContext } from './congestion/congestion.ts';
 import { LearnedRate, type LearnedRateContext, type RateCharge } from './learned-rate.ts';
-import type { CompletedAttempt, Policy, RequestCost, Time } from './policy.ts';
+import {
+  type CompletedAttempt,
+  LEARNED_FOR_MS,
+  type Policy,
+  type RequestCost,
+  type Time,
+} from './policy.ts';
 import { RateEvents } from './rate-events.ts';
 
 /** The rate and the concurrency limit in force. */
@@ -28,9 +34,6 @@ export interface AdaptiveRateContext extends LearnedRateContext, CongestionConte
 
 /** Attempts that time out sooner are not presumed to be accepted: their answers come soon enough. */
 const PRESUMING_TIMEOUT_MS = 4 * PRESUMED_MS;
-
-/** How long after a rejection the learned state is kept without requests. */
-const LEARNED_FOR_MS = 60_000;
 
 /**
  * Holds attempts back to the rate that the provider accepts. Before the first rejection or reported

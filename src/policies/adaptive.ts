@@ -194,9 +194,7 @@ export const ADAPTIVE: PolicyDefinition<
   },
 
   isAtRest(policy, now) {
-    if (policy instanceof AdaptiveRatePolicy) return policy.isAtRest(now);
-    // The latency that a gradient has learned is worth keeping.
-    if (!(policy instanceof AimdPolicy)) return false;
+    if (!(policy instanceof AimdPolicy)) return policy.isAtRest(now);
     return policy.snapshot(now).failures === 0 && policy.nextChangeAt === Number.POSITIVE_INFINITY;
   },
 

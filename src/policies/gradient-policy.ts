@@ -1,7 +1,13 @@
 import { isRejection } from '../model/feedback.ts';
 import type { Emit } from '../model/policy-events.ts';
 import type { Gradient, GradientSnapshot } from './gradient.ts';
-import type { CompletedAttempt, Policy, RequestCost, Time } from './policy.ts';
+import {
+  type CompletedAttempt,
+  LEARNED_FOR_MS,
+  type Policy,
+  type RequestCost,
+  type Time,
+} from './policy.ts';
 
 /** An attempt in flight. */
 interface Sent {
@@ -15,6 +21,8 @@ export class GradientPolicy implements Policy<Sent> {
   readonly #apply: (limit: number) => void;
   readonly #emit: Emit;
   #inFlight = 0;
+  /** When the last answer was learned from. */
+  #learnedAt = Number.NEGATIVE_INFINITY;
 
   /** @param apply sets the concurrency limit */
   constructor(gradient: Gradient, apply: (limit: number) => void, emit: Emit) {
@@ -29,6 +37,11 @@ export class GradientPolicy implements Policy<Sent> {
 
   get limit(): number {
     return this.gradient.limit;
+  }
+
+  /** Whether nothing is in flight, and nothing learned is worth keeping. */
+  isAtRest(now: number): boolean {
+    return this.#inFlight === 0 && now - this.#learnedAt >= LEARNED_FOR_MS;
   }
 
   setMaxLimit(maxLimit: number): void {
@@ -51,6 +64,7 @@ export class GradientPolicy implements Policy<Sent> {
     const dropped = isRejection(verdict);
     if (!dropped && verdict.kind !== 'ok') return;
     const now = time.now();
+    this.#learnedAt = now;
     const from = this.gradient.limit;
     const latencyMs = Math.max(0, now - at);
     const to = this.gradient.sample({ latencyMs, inFlight, dropped, tokens: usage?.tokens }, now);

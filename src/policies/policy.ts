@@ -46,6 +46,9 @@ export interface Time {
 /** Answer of {@link Policy.wait} for a request that can never pass. `refusal` returns the error. */
 export const REFUSED = -1;
 
+/** How long what an adaptive limit has learned is worth keeping without requests. */
+export const LEARNED_FOR_MS = 60_000;
+
 /**
  * A pure state machine that says when a request may pass. It has no timer, no clock and no queue:
  * the gate around it waits.

@@ -51,6 +51,7 @@ describe('a key without requests', () => {
     ['a rate limit', { limits: { requests: { limit: 1, windowMs: 20_000 } } }, undefined, 20_000],
     ['a pace', { pace: { intervalMs: 20_000, jitter: 0 } }, undefined, 20_000],
     ['a backoff', {}, tooMany(5_000), 15_000],
+    ['a latency', { adaptive: 'latency' }, undefined, 60_000],
     ['a failure', { circuitBreaker: { consecutiveFailures: 2 } }, new ApiError(500), Infinity],
     [
       'an open circuit',
