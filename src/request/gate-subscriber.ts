@@ -1,9 +1,12 @@
 import { Subscriber } from 'rxjs';
-import type { Ticket } from '../model/ticket.ts';
+import { EstimatorError } from '../model/errors.ts';
+import { isTicket, type Ticket } from '../model/ticket.ts';
 import type { Gate } from '../queue/gate.ts';
 import { checkNumber } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
+import { checkCosts, type RequestOptions, weightOf } from './request-options.ts';
 import { passesAgain } from './retries.ts';
+import { resultOf } from './size.ts';
 import { type RequestSink, StreamRequests } from './stream-requests.ts';
 import type { RequestInput, TicketFactory } from './ticket-factory.ts';
 
@@ -19,6 +22,25 @@ export interface GateSubscriberOptions {
 }
 
 export const GATE_SUBSCRIBER_KEYS = ['reclaimAfterMs'] as const;
+
+/** What the user says of each request at this gate. */
+type GivenOptions<T> = Pick<RequestOptions<T>, 'costs' | 'weight'>;
+
+/**
+ * Adds to the ticket of an earlier gate what the functions of a later one return. The factory asks
+ * these functions only for tickets that it makes.
+ * @throws EstimatorError
+ */
+function complete<T>(ticket: Ticket<T>, { costs, weight }: GivenOptions<T>): void {
+  const { value } = ticket;
+  try {
+    if (weight !== undefined) ticket.weight = weightOf(weight, value);
+    if (costs === undefined) return;
+    ticket.costs = { ...ticket.costs, ...resultOf(costs, value, 'costs', checkCosts) };
+  } catch (error) {
+    throw error instanceof EstimatorError ? error.at(ticket.index) : error;
+  }
+}
 
 /** @throws RangeError or TypeError that names the option */
 export function checkGateSubscriberOptions({ reclaimAfterMs }: GateSubscriberOptions): void {
@@ -37,6 +59,7 @@ export class GateSubscriber<T> extends Subscriber<RequestInput<T>> implements Re
   private readonly clock: Clock;
   private readonly reclaimAfterMs: number;
   private readonly isPerAttempt: boolean;
+  private readonly given: GivenOptions<T>;
   private readonly requests: StreamRequests<T>;
   /** Emitted tickets that have no new holder yet. */
   private readonly inTransit = new Set<Ticket>();
@@ -50,14 +73,15 @@ export class GateSubscriber<T> extends Subscriber<RequestInput<T>> implements Re
     out: Subscriber<Ticket<T>>,
     gate: Gate,
     factory: TicketFactory<T>,
-    { reclaimAfterMs = DEFAULT_RECLAIM_AFTER_MS }: GateSubscriberOptions = {},
+    options: GateSubscriberOptions & GivenOptions<T> = {},
     isPerAttempt = false,
   ) {
     super(out);
     this.out = out;
     this.gate = gate;
     this.clock = factory.clock;
-    this.reclaimAfterMs = reclaimAfterMs;
+    this.reclaimAfterMs = options.reclaimAfterMs ?? DEFAULT_RECLAIM_AFTER_MS;
+    this.given = options;
     this.isPerAttempt = isPerAttempt;
     this.requests = new StreamRequests(gate, factory, this);
     this.state = 'open';
@@ -66,7 +90,13 @@ export class GateSubscriber<T> extends Subscriber<RequestInput<T>> implements Re
 
   protected override _next(input: RequestInput<T>): void {
     this.pending += 1;
-    this.requests.bring(input);
+    try {
+      if (isTicket(input)) complete(input, this.given);
+    } catch (error) {
+      this.inputFailed(error);
+    }
+    // A function of the options has failed or unsubscribed: the earlier gate settles the ticket.
+    if (!this.out.closed) this.requests.bring(input);
   }
 
   protected override _error(error: unknown): void {
