@@ -57,7 +57,8 @@ export function rateLimit<T>(
         const emit: Emit = (fact) => instrumentation?.changed?.(fact);
         const rate = new RateLimitPolicy(
           new RateLimits(limits, clock.now()),
-          { onLimit, refundRejected },
+          // Without costs of its own, it meets only those of other gates.
+          { onLimit, refundRejected, ignoreUnknown: costs === undefined },
           emit,
         );
         if (costs === undefined) rate.checkCharged();

@@ -2,7 +2,7 @@ import { of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { concurrencyLimit, costBudget, dispatch, rateLimit } from '../../../src/index.ts';
 import { ManualClock } from '../../../src/simulator/manual-clock.ts';
-import { watch } from '../../request/harness.ts';
+import { ApiError, failingWith, watch } from '../../request/harness.ts';
 
 const WINDOW_MS = 1_000;
 const SERVICE_MS = 10;
@@ -48,6 +48,23 @@ describe('a gate behind another one', () => {
     watch(chain);
     await clock.runAllAsync();
     expect(sentAt).toEqual([0, 2 * WINDOW_MS, 4 * WINDOW_MS]);
+  });
+
+  it('passes its `costs` by a `rateLimit` that has none, before and behind it', async () => {
+    const clock = new ManualClock();
+    const { calls, project } = failingWith([new ApiError(500)], () => clock.now());
+    const limits = { requests: { limit: 9, windowMs: WINDOW_MS } };
+    const images = { images: { limit: 2, windowMs: WINDOW_MS } };
+    const chain = of('a').pipe(
+      rateLimit<string>({ limits, clock }),
+      rateLimit<string>({ limits: images, costs: () => ({ images: 2 }), clock }),
+      rateLimit<string>({ limits, clock }),
+      dispatch(project, { clock }),
+    );
+    const seen = watch(chain);
+    await clock.runAllAsync();
+    expect(calls).toHaveLength(2);
+    expect(seen.state).toBe('complete');
   });
 
   it('takes the slots of the `weight` that a `concurrencyLimit` was given', async () => {
