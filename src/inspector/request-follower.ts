@@ -146,9 +146,19 @@ export class GateFollower implements RequestFollower {
     else if (outcome === 'failed') this.failedCount += 1;
     else if (outcome === 'rejected') this.rejectedCount += 1;
     else this.cancelledCount += 1;
+    if (outcome === 'failed') this.countAbandoned(ticket);
     if (this.troubledLeft === 0) return;
     this.troubledLeft -= 1;
     this.parts.add(this.recordOf(ticket, outcome));
+  }
+
+  /** Counts the attempt that still ran at the deadline of its request. */
+  private countAbandoned(ticket: Ticket): void {
+    const { refusal, attempts } = ticket;
+    const isRunning = this.histories.get(ticket)?.isOpen ?? attempts > 0;
+    if (refusal === undefined || !isRunning) return;
+    this.failedCalls += 1;
+    this.lastFailure = refusal.name;
   }
 
   private recordOf(ticket: Ticket, outcome: SettleOutcome): RequestRecord {

@@ -18,7 +18,8 @@ export class RequestHistory {
   lastError: string | undefined = undefined;
   #startMs: number;
   #waits: Waits = {};
-  #isOpen = true;
+  /** Whether an attempt runs. */
+  isOpen = true;
 
   /** @param ticket of a request that was sent once at most */
   constructor(id: number, ticket: Ticket) {
@@ -26,7 +27,7 @@ export class RequestHistory {
     const { startedAt, arrivedAt } = ticket;
     this.#startMs = this.#addWaits(ticket, 0, startedAt - arrivedAt);
     this.#epochs.push({ atMs: this.#startMs, epoch: ticket.epoch });
-    this.#isOpen = ticket.attempts > 0;
+    this.isOpen = ticket.attempts > 0;
   }
 
   /** Records that another attempt is sent. */
@@ -36,14 +37,14 @@ export class RequestHistory {
     const fromMs = last === undefined ? 0 : last.startMs + last.ms;
     this.#addWaits(ticket, fromMs, ageMs);
     this.#startMs = ageMs;
-    this.#isOpen = true;
+    this.isOpen = true;
     this.#epochs.push({ atMs: ageMs, epoch: ticket.epoch });
     if (this.#epochs.length > MOST_PARTS) this.#epochs.shift();
   }
 
   /** Records that an attempt was rejected. */
   answered(ticket: Ticket, { kind, status, retryAfterMs }: Verdict, error: string): void {
-    this.#isOpen = false;
+    this.isOpen = false;
     this.lastError = status === undefined ? error : `HTTP ${status}`;
     this.#add({
       kind: 'attempt',
@@ -63,13 +64,14 @@ export class RequestHistory {
 
   /** The whole history, up to the end of the request. */
   parts(ticket: Ticket, durationMs: number, result: string): readonly Part[] {
-    if (this.#isOpen && ticket.attempts > 0) {
+    if (this.isOpen && ticket.attempts > 0) {
       this.#add({
         kind: 'attempt',
         attempt: ticket.attempts,
         startMs: this.#startMs,
         ms: Math.max(0, durationMs - this.#startMs),
         result,
+        ...(ticket.refusal !== undefined && { error: ticket.refusal.name }),
       });
     } else {
       const last = this.#parts.at(-1);

@@ -235,10 +235,9 @@ export class RequestExecution<T, R>
    */
   private failIfLate(at: number): boolean {
     const { retry, clock } = this.dispatch;
-    const { deadlineMs } = retry;
-    if (deadlineMs === Number.POSITIVE_INFINITY) return false;
+    if (!this.hasDeadline) return false;
     const now = Number.isNaN(at) ? clock.now() : at;
-    if (now - this.ticket.arrivedAt < deadlineMs) return false;
+    if (now - this.ticket.arrivedAt < retry.deadlineMs) return false;
     const error = this.lateError(this.ticket.attempts === 0 ? 'waiting' : 'backoff');
     // The request was not sent: its end is no evidence about the provider.
     this.ticket.refuse(error);
@@ -255,8 +254,11 @@ export class RequestExecution<T, R>
   }
 
   private lateError(where: DeadlineExceededError['where']): DeadlineExceededError {
-    const { deadlineMs } = this.dispatch.retry;
-    return new DeadlineExceededError(deadlineMs, where, this.retries?.lastError);
+    return new DeadlineExceededError(
+      this.dispatch.retry.deadlineMs,
+      where,
+      this.retries?.lastError,
+    );
   }
 
   private get hasDeadline(): boolean {
@@ -271,14 +273,15 @@ export class RequestExecution<T, R>
    */
   private setDeadline(wait: RetryWait | undefined): void {
     const { retry, clock } = this.dispatch;
-    const { deadlineMs } = retry;
     const expire = () => {
       const late = this.lateError(wait === undefined ? 'attempt' : 'backoff');
-      if (wait === undefined) this.attempt?.abandonReporting(late);
-      else wait.giveUp();
+      if (wait === undefined) {
+        this.ticket.refuse(late);
+        this.attempt?.abandonReporting(late);
+      } else wait.giveUp();
       this.failed(late);
     };
-    const leftMs = this.ticket.arrivedAt + deadlineMs - clock.now();
+    const leftMs = this.ticket.arrivedAt + retry.deadlineMs - clock.now();
     this.deadline = clock.setTimer(expire, Math.max(0, leftMs), wait !== undefined);
   }
 

@@ -461,6 +461,35 @@ describe('the shown state', () => {
     limiter.close();
   });
 
+  it('is that most calls fail at the deadline of their requests', async () => {
+    const limiter = createLimiter({
+      name: 'overdue',
+      clock,
+      concurrency: 5,
+      deadlineMs: 1_000,
+      random: () => 0.5,
+    });
+    const ask = (call: () => Promise<unknown>) => limiter.run(call).catch(() => {});
+    for (let call = 0; call < 4; call += 1) void ask(never);
+    // Its second attempt ends at the deadline; the first one got another error.
+    const second = { status: 500 };
+    void ask(() => (second.status++ === 500 ? Promise.reject({ status: 500 }) : never()));
+    await clock.advanceAsync(1_000);
+    monitor.look();
+    expect(detailOf('overdue')).toMatchObject({
+      condition: 'failing',
+      headline: 'Most calls fail; nothing waits.',
+      hint: '6 of 6 calls failed in the last minute, the latest with DeadlineExceededError.',
+    });
+    expect(requestsOf('overdue', 'retried')[0]).toMatchObject({
+      error: 'DeadlineExceededError',
+      parts: expect.arrayContaining([
+        expect.objectContaining({ kind: 'attempt', error: 'DeadlineExceededError' }),
+      ]),
+    });
+    limiter.close();
+  });
+
   it('is told of calls of which none ends', async () => {
     const limiter = createLimiter({ name: 'hung', clock, concurrency: 2 });
     for (let call = 0; call < 3; call += 1) void limiter.run(never).catch(() => {});
