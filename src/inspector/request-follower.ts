@@ -49,6 +49,8 @@ export class GateFollower implements RequestFollower {
   lastFailure = '';
   cancelledCount = 0;
   rejectedCount = 0;
+  /** The class of the error of the last request that was refused. */
+  lastRefusal = '';
   tokens = 0;
   /**
    * A request that arrived before this time and ends now is one of the slowest. The time is set at
@@ -144,8 +146,10 @@ export class GateFollower implements RequestFollower {
   private keepTroubled(ticket: Ticket, outcome: SettleOutcome): void {
     if (outcome === 'ok') this.okCount += 1;
     else if (outcome === 'failed') this.failedCount += 1;
-    else if (outcome === 'rejected') this.rejectedCount += 1;
-    else this.cancelledCount += 1;
+    else if (outcome === 'rejected') {
+      this.rejectedCount += 1;
+      this.lastRefusal = ticket.refusal?.name ?? '';
+    } else this.cancelledCount += 1;
     if (outcome === 'failed') this.countAbandoned(ticket);
     if (this.troubledLeft === 0) return;
     this.troubledLeft -= 1;

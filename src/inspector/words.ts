@@ -9,14 +9,14 @@ const EXPLAINED: readonly Condition[] = ['outage', 'circuitOpen'];
 
 /** The state of a gate in words. The most serious condition is chosen. */
 export function wordsOf(state: GateState, perSecond: number, calls: RecentCalls): Words {
-  const { failures, silence, areFailing } = calls;
+  const { failures, refusals, silence, areFailing } = calls;
   const stopped = lifecycleWords(state) ?? stopWords(state);
   if (stopped !== undefined) {
     const hint = EXPLAINED.includes(stopped.condition) ? failures : '';
     return { ...stopped, hint: [stopped.hint, hint].filter(Boolean).join(' ') };
   }
   const words = waitWords(state) ?? flowWords(state, perSecond);
-  const hint = [failures, silence, words.hint].filter(Boolean).join(' ');
+  const hint = [failures, refusals, silence, words.hint].filter(Boolean).join(' ');
   if (!areFailing) return { ...words, hint };
   return {
     ...words,

@@ -490,6 +490,31 @@ describe('the shown state', () => {
     limiter.close();
   });
 
+  it('tells of requests that were refused, and with what', async () => {
+    const limits = { requests: { limit: 1, windowMs: 60_000 } };
+    const limiter = createLimiter({ name: 'refused', clock, limits, onLimit: 'fail' });
+    const busy = createLimiter({ name: 'timed out', clock, concurrency: 1, waitTimeoutMs: 1_000 });
+    for (let call = 0; call < 3; call += 1) {
+      await limiter.run(async () => 1).catch(() => {});
+      void busy.run(never).catch(() => {});
+    }
+    await clock.advanceAsync(1_000);
+    void busy.run(never).catch(() => {});
+    monitor.look();
+    expect(detailOf('refused').hint).toBe(
+      '2 requests were refused unsent in the last minute, the latest with RateLimitExceededError.',
+    );
+    expect(detailOf('timed out')).toMatchObject({
+      headline: '1 waits: the one slot is taken.',
+      hint: '2 requests were refused unsent in the last minute, the latest with WaitTimeoutError. The first has waited for 0 ms.',
+    });
+    await clock.advanceAsync(60_000);
+    monitor.look();
+    expect(detailOf('refused').hint).toBe('');
+    limiter.close();
+    busy.close({ waiting: 'reject' });
+  });
+
   it('is told of calls of which none ends', async () => {
     const limiter = createLimiter({ name: 'hung', clock, concurrency: 2 });
     for (let call = 0; call < 3; call += 1) void limiter.run(never).catch(() => {});
