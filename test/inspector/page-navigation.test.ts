@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { get } from 'node:http';
+import { createServer, get, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'puppeteer-core';
@@ -99,6 +100,37 @@ describe('the address of one request', () => {
     expect(await hash()).toBe('');
     expect(faults).toEqual([]);
   });
+});
+
+it('the page works below a path of a reverse proxy', async () => {
+  await usedLimiters();
+  const proxy = createServer(({ url = '', method, headers }, response) => {
+    if (!url.startsWith('/tools/headgate/')) return response.writeHead(404).end();
+    const target = new URL(url.slice('/tools/headgate/'.length), new URL(inspector.url).origin);
+    const forward = request(target, { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    response.on('close', () => forward.destroy());
+    forward.on('error', () => response.destroy());
+    forward.end();
+    return undefined;
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const { port } = proxy.address() as AddressInfo;
+  try {
+    await page.goto(`http://127.0.0.1:${port}/tools/headgate/`);
+    await shows(page, 'h1', 'first');
+    await page.click('.request-line');
+    await shows(page, '.request-detail', 'attempt 1 took');
+    await page.reload();
+    await shows(page, '.request-detail', 'attempt 1 took');
+    expect(faults).toEqual([]);
+  } finally {
+    await page.goto('about:blank');
+    proxy.closeAllConnections();
+    proxy.close();
+  }
 });
 
 describe('the time lines', () => {

@@ -55,7 +55,7 @@ export function App({ token }: { readonly token: string | undefined }) {
         Skip to the limiter
       </a>
       <header class="top">
-        <img src="/icon.svg" alt="" width="24" height="24" />
+        <img src="icon.svg" alt="" width="24" height="24" />
         <b>headgate</b>
         <span class="program quiet clip">
           {hello !== undefined && `${hello.program}, process ${hello.pid}, Node ${hello.node}`}

@@ -79,7 +79,7 @@ function follow(
   const connect = () => {
     clearTimeout(timer);
     // The server ignores the numbers of another run.
-    events = new EventSource(`/events?gate=${gate}&shown=${shown}&run=${run}`);
+    events = new EventSource(`events?gate=${gate}&shown=${shown}&run=${run}`);
     events.addEventListener('hello', (event) => {
       const hello = JSON.parse(event.data) as Hello;
       if (gate === 0) run = hello.startedAt;

@@ -70,7 +70,7 @@ export function ControlPanel({ detail, token }: Props) {
 async function command(token: string | undefined, body: string): Promise<string> {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${token ?? ''}` };
   try {
-    const response = await fetch('/control', { method: 'POST', headers, body });
+    const response = await fetch('control', { method: 'POST', headers, body });
     return response.ok ? 'Done.' : (await response.text()).trim();
   } catch {
     return 'The program cannot be reached.';

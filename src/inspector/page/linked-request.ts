@@ -114,7 +114,7 @@ async function lookUp(run: number): Promise<Linked | undefined> {
   const link = linkOfAddress();
   if (link === undefined) return NONE;
   if (link.run !== run) return { state: 'otherRun' };
-  const found = (await readJson(`/request?id=${link.request}`)) as FoundRequest | null | undefined;
+  const found = (await readJson(`request?id=${link.request}`)) as FoundRequest | null | undefined;
   if (found === undefined) return undefined;
   return found === null ? { state: 'unknown' } : { state: 'found', found, isFromAddress: true };
 }

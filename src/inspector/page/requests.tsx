@@ -145,7 +145,7 @@ function useRecords(options: Asked): readonly RequestRecord[] | undefined {
     let timer: ReturnType<typeof setTimeout> | undefined;
     // A busy program answers late: the next question waits for the answer to this one.
     const readAgain = async () => {
-      const records = (await readJson(`/requests?${asked}`)) as RequestRecord[] | undefined;
+      const records = (await readJson(`requests?${asked}`)) as RequestRecord[] | undefined;
       if (isGone) return;
       if (records !== undefined) setRead({ asked, records });
       timer = setTimeout(() => void readAgain(), POLL_MS);
