@@ -115,12 +115,17 @@ function reason(state: GateState): string {
     case 'paused':
       return 'it is paused';
     case 'shared':
-      return 'the store that workers share has not answered yet';
+      return storeReason(state);
     case undefined:
       return '';
     default:
       return `the ${spaced(binding)} lets nothing pass for now`;
   }
+}
+
+function storeReason({ gate }: GateState): string {
+  const isAway = gate.fleet?.snapshot()?.isAway === true;
+  return `the store that workers share ${isAway ? 'cannot be reached' : 'has not answered yet'}`;
 }
 
 function slotReason({ gate, inFlight, limit, maxLimit, hasThrottledSlots }: GateState): string {

@@ -146,6 +146,27 @@ describe('the workers of a key', () => {
     expect((await seen(onStoreLoss))?.isAway).toBe(false);
   });
 
+  it('wait for a store that is away, which the headline of the limiter says', async () => {
+    const store = memoryStore({ clock, onStoreLoss: 'pause' });
+    let isCut = false;
+    const exchange: SharedStore['exchange'] = (request) => {
+      if (isCut) throw new Error('the way to the store is cut');
+      return store.exchange(request);
+    };
+    const limiter = worker({ ...store, exchange }, 'cut-off');
+    const headline = () =>
+      monitor
+        .find(monitor.summaries.find(({ name }) => name === 'cut-off')?.id ?? -1)
+        ?.detail(undefined).headline;
+    send(limiter, 1, NEVER_ENDS);
+    await seen('cut-off');
+    isCut = true;
+    await seen('cut-off');
+    send(limiter, 1, NEVER_ENDS);
+    monitor.look();
+    expect(headline()).toBe('1 waits: the store that workers share cannot be reached.');
+  });
+
   it('are this one alone if the store lists none, or was not asked', async () => {
     const { exchange, join } = memoryStore({ clock });
     const limiter = worker({ exchange, join }, 'silent');
