@@ -1,3 +1,5 @@
+import { isError, print } from '../util/print.ts';
+
 /** An error whose message says what is wrong and how to fix it. */
 export class BatchError extends Error {
   /** Of the process that ends with this error. 2: no request was sent, and the call must change. */
@@ -64,5 +66,5 @@ export function codeOf(error: unknown): string | undefined {
 }
 
 export function messageOf(error: unknown): string {
-  return error instanceof Error && error.message !== '' ? error.message : String(error);
+  return isError(error) && error.message !== '' ? error.message : print(error);
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { DeadlineExceededError, type Outcome, type RequestStats } from 'headgate';
-import { StatusError } from './http/failures.ts';
+import { messageOf } from './errors.ts';
+import { StatusError, shorten } from './http/failures.ts';
 import { MAX_LINE_BYTES } from './input/lines.ts';
 import { RESULT_ID_PREFIX, type ResultLine, usageIn } from './ledger/result-line.ts';
 import type { Budget } from './money.ts';
@@ -86,10 +87,14 @@ export function writtenOf(result: ResultLine): WrittenResult {
     if (isShort) return { result, text };
     return withoutAnswer(result, 'ANSWER_TOO_LONG', 'the answer is longer than 64 MiB');
   } catch (error) {
-    // `JSON.parse` can read JSON that is too deeply nested for `JSON.stringify`.
-    if (!(error instanceof RangeError)) throw error;
-    const problem = `the answer cannot be written as JSON: ${error.message}`;
-    return withoutAnswer(result, 'ANSWER_TOO_DEEP', problem);
+    // `JSON.parse` can read JSON that is too deeply nested for `JSON.stringify`. `send` of a program
+    // may resolve with any value, such as an SDK's object with a BigInt or a circle in it.
+    const code = error instanceof RangeError ? 'ANSWER_TOO_DEEP' : 'ANSWER_NOT_JSON';
+    return withoutAnswer(
+      result,
+      code,
+      `the answer cannot be written as JSON: ${shorten(messageOf(error))}`,
+    );
   }
 }
 

@@ -106,6 +106,12 @@ describe('a failure before the first success', () => {
   });
 });
 
+it('a thrown value that cannot be converted to text fails its line', async (test) => {
+  const rig = await batchRig(test, () => Promise.reject(Object.create(null)));
+  rig.write('in.jsonl', prompts(1));
+  expect(await rig.run()).toMatchObject({ failed: 1, left: 0, stop: undefined });
+});
+
 describe('an answer that cannot be kept fails its line', () => {
   it('if it is nested too deeply to be written', async (test) => {
     const rig = await batchRig(test, async (request, context) =>
@@ -119,6 +125,22 @@ describe('an answer that cannot be kept fails its line', () => {
     expect(rig.results()).toContainEqual(
       expect.objectContaining({ custom_id: 'p1', error: expect.objectContaining(error) }),
     );
+  });
+
+  it('if `send` resolves with a value that JSON cannot represent', async (test) => {
+    const circle: Record<string, unknown> = {};
+    circle.choices = [circle];
+    const bodies: Record<string, unknown> = { p0: { choices: [1n] }, p1: circle };
+    const rig = await batchRig(test, async (request, context) =>
+      request.id in bodies
+        ? { statusCode: 200, body: bodies[request.id] }
+        : answer(request, context),
+    );
+    rig.write('in.jsonl', prompts(3));
+    const report = await rig.run();
+    expect(report).toMatchObject({ ok: 1, failed: 2, left: 0, stop: undefined });
+    expect(report.errors).toMatchObject([{ kind: 'ANSWER_NOT_JSON', count: 2 }]);
+    expect(rig.results()).toHaveLength(3);
   });
 
   it('if its line would be too long to be read again', async (test) => {
