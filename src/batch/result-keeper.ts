@@ -3,6 +3,7 @@ import { systemClock } from 'headgate/advanced';
 import { NotSentError } from './attempts.ts';
 import type { BatchState } from './batch-state.ts';
 import type { AnswerCache } from './cache/answer-cache.ts';
+import { messageOf } from './errors.ts';
 import { FirstFailures } from './first-failures.ts';
 import type { ResultFile } from './ledger/result-file.ts';
 import { usageIn } from './ledger/result-line.ts';
@@ -78,10 +79,20 @@ export class ResultKeeper {
   #keep(outcome: Outcome<BatchRequest, BatchResponse>): void {
     const { tally, budget } = this.#state;
     const { result, text } = writtenOf(resultOf(outcome, budget));
-    if (outcome.status === 'ok' && result.error === null) {
-      this.#cache?.put(outcome.request, outcome.value);
-    }
     tally.add(result, systemClock.now());
     this.#file.append(text);
+    if (outcome.status === 'ok' && result.error === null) {
+      void this.#putIntoCache(outcome.request, outcome.value);
+    }
+  }
+
+  /** The caller does not wait: an answer that a killed process did not put is requested again. */
+  async #putIntoCache(request: BatchRequest, response: BatchResponse): Promise<void> {
+    try {
+      await this.#cache?.put(request, response);
+    } catch (error) {
+      const message = `cannot write to the cache: ${messageOf(error)}`;
+      this.#state.stop({ reason: 'output', message });
+    }
   }
 }

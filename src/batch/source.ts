@@ -1,7 +1,9 @@
 import type { AnswerCache } from './cache/answer-cache.ts';
 import { BatchError, InputError, messageOf } from './errors.ts';
+import { shapeOf } from './http/answer.ts';
 import { type InputOptions, readInput } from './input/read-input.ts';
 import type { Source } from './input/sources.ts';
+import { at, countAt } from './json.ts';
 import type { Ledger, LineState } from './ledger/ledger.ts';
 import type { ResultFile } from './ledger/result-file.ts';
 import type { ChangedLines } from './options.ts';
@@ -139,6 +141,11 @@ export async function* pendingRequests(around: PendingSurroundings): AsyncGenera
 function isCached(line: BatchRequest, { cache, onCached }: PendingSurroundings): boolean {
   const response = cache?.get(line);
   if (response === undefined) return false;
+  if (countAt(response, 'statusCode') === undefined) {
+    const must = '`cache.get` must return { statusCode, body } or undefined';
+    const isPromise = typeof at(response, 'then') === 'function';
+    throw new BatchError(`${must}, got ${isPromise ? 'a promise' : shapeOf(response)}`);
+  }
   onCached(line, response);
   return true;
 }

@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest';
-import { openCache } from '../../src/batch/index.ts';
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type AnswerCache, type BatchResponse, openCache } from '../../src/batch/index.ts';
 import { batchRig, prompts } from './rig.ts';
 
 it('answers from the cache what any run has answered, for any id', async (test) => {
@@ -38,4 +39,85 @@ it('does not keep failures', async (test) => {
   for (let run = 0; run < 2; run += 1) {
     expect(await rig.run({ cache, existing: 'overwrite' })).toMatchObject({ failed: 3, cached: 0 });
   }
+});
+
+describe('a cache of the program', () => {
+  const empty: AnswerCache = { get: () => undefined, put: () => {}, close: async () => {} };
+
+  const puts: Record<string, AnswerCache['put']> = {
+    throws: () => {
+      throw new Error('the disk is full');
+    },
+    rejects: async () => {
+      throw new Error('the disk is full');
+    },
+  };
+
+  it.for(Object.entries(puts))(
+    'stops the run if `put` %s, and keeps the answers',
+    async ([, put], test) => {
+      const rig = await batchRig(test);
+      rig.write('in.jsonl', prompts(100));
+      const report = await rig.run({ cache: { ...empty, put }, concurrency: 1 });
+      const message = 'cannot write to the cache: the disk is full';
+      expect(report.stop).toEqual({ reason: 'output', message });
+      expect(rig.results()).toHaveLength(rig.sent.length);
+      expect(rig.sent.length).toBeLessThan(100);
+      // An answer that was paid for is not requested again.
+      expect(await rig.run({ cache: empty })).toMatchObject({ left: 0, doneBefore: report.ok });
+      expect(rig.sent).toHaveLength(100);
+    },
+  );
+
+  it('stops the run if `get` returns no answer', async (test) => {
+    const rig = await batchRig(test);
+    rig.write('in.jsonl', prompts(2));
+    for (const [value, got] of [
+      [Promise.resolve(), 'a promise'],
+      [null, 'null'],
+      [{ answer: 1 }, 'an object with answer'],
+    ]) {
+      const get = () => value as unknown as BatchResponse;
+      const { stop } = await rig.run({ cache: { ...empty, get } });
+      expect(stop?.message).toContain(`{ statusCode, body } or undefined, got ${got}`);
+    }
+    expect(rig.sent).toEqual([]);
+  });
+});
+
+describe('a cache on a full disk', () => {
+  afterEach(() => {
+    vi.doUnmock('lmdb');
+  });
+
+  it('tells the cause, and closes at once', async (test) => {
+    // As lmdb does: a batch of writes ends in a later turn, and then has a promise of its own.
+    const commitError = Promise.reject(new Error('Input/output error'));
+    commitError.catch(() => {});
+    const fail = async () => {
+      await setImmediate();
+      await setImmediate();
+      throw Object.assign(new Error('Commit failed'), { commitError });
+    };
+    let batch: Promise<never> | undefined;
+    const store = {
+      get: () => undefined,
+      put: async () => {
+        await setImmediate();
+        batch ??= fail();
+        await fail();
+      },
+      get committed() {
+        return batch;
+      },
+      close: () => new Promise(() => {}),
+    };
+    vi.doMock('lmdb', () => ({ open: () => store }));
+    const rig = await batchRig(test);
+    rig.write('in.jsonl', prompts(100));
+    const cache = await openCache(rig.path('cache'), '');
+    const { stop } = await rig.run({ cache, concurrency: 1 });
+    expect(stop?.message).toBe('cannot write to the cache: Input/output error');
+    await cache.close();
+  });
 });

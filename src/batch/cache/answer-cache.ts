@@ -1,11 +1,12 @@
 import { BatchError, codeOf, messageOf } from '../errors.ts';
-import { countAt, isObject } from '../json.ts';
+import { at, countAt, isObject } from '../json.ts';
 import type { BatchRequest, BatchResponse } from '../request.ts';
 
 /** Answers by the content of their requests, over any number of runs and files. */
 export interface AnswerCache {
   get(request: BatchRequest): BatchResponse | undefined;
-  put(request: BatchRequest, response: BatchResponse): void;
+  /** If this throws, or returns a promise that rejects, the run stops. */
+  put(request: BatchRequest, response: BatchResponse): unknown;
   close(): Promise<void>;
 }
 
@@ -20,19 +21,35 @@ export async function openCache(folder: string, scope: string): Promise<AnswerCa
   const { open } = await loadStore();
   try {
     const store = open<unknown, string>({ path: folder, compression: true });
+    let hasFailed = false;
     const keyOf = ({ hash }: BatchRequest) => `${hash} ${scope}`;
     return {
       get: (request) => responseIn(store.get(keyOf(request))),
-      // Not awaited: an answer that a killed process did not write is requested again.
-      put: (request, { statusCode, requestId, body }) => {
-        void store.put(keyOf(request), { statusCode, requestId, body });
+      put: async (request, { statusCode, requestId, body }) => {
+        try {
+          const written = store.put(keyOf(request), { statusCode, requestId, body });
+          // lmdb has just planned to end its batch of writes in the same way, and then makes a
+          // promise of its own: without a handler its rejection would end the process.
+          setImmediate(() => void store.committed.then(ignore, ignore));
+          await written;
+        } catch (error) {
+          hasFailed = true;
+          // The cause of a failed commit, such as a full disk, is a rejected promise in the error.
+          await at(error, 'commitError');
+          throw error;
+        }
       },
-      close: () => store.close(),
+      // Closing would wait for the failed commit for ever.
+      close: async () => {
+        if (!hasFailed) await store.close();
+      },
     };
   } catch (error) {
     throw new BatchError(`the cache in ${folder}: ${messageOf(error)}`, { cause: error });
   }
 }
+
+function ignore(): void {}
 
 async function loadStore(): Promise<typeof import('lmdb')> {
   try {

@@ -23,7 +23,8 @@ export function checkAnswer(value: unknown): void {
   }
 }
 
-function shapeOf(value: unknown): string {
+/** A value that has a wrong shape, in words. */
+export function shapeOf(value: unknown): string {
   const fields = isObject(value) ? Object.keys(value).slice(0, 5) : [];
   return fields.length > 0 ? `an object with ${fields.join(', ')}` : kindOf(value);
 }
