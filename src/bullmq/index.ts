@@ -111,11 +111,12 @@ export function processQueue<J extends QueueJob<unknown>, R>(
   return run;
 }
 
-/** A callback whose errors do not end the processing of the queue. */
-function contained<A extends unknown[]>(callback: (...args: A) => void): (...args: A) => void {
-  return (...args) => {
+/** A callback whose errors do not end the processing of the queue, nor the process. */
+function contained<A extends unknown[]>(callback: (...args: A) => unknown): (...args: A) => void {
+  return async (...args) => {
     try {
-      callback(...args);
+      // An async function has the type of a callback that returns nothing.
+      await callback(...args);
     } catch (error) {
       process.emitWarning(`headgate: \`onError\` threw: ${print(error)}`);
     }

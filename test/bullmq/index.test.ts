@@ -509,12 +509,17 @@ describe('processQueue', () => {
     expect(queue.count('waiting')).toBe(1);
   });
 
-  it('goes on where onError throws', async () => {
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('mine');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('mine'))],
+  ])('goes on where onError %s', async (_, onError) => {
     const { clock, queue, process } = rig();
     queue.isAway = true;
-    const onError = () => {
-      throw new Error('mine');
-    };
     process((job) => job.data, { onError });
     await clock.advanceAsync(5_000);
     queue.isAway = false;
