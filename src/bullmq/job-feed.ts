@@ -1,7 +1,7 @@
 import { checkMethods } from '../util/check.ts';
 import type { Clock, Timer } from '../util/clock.ts';
 
-/** A job as BullMQ's `getNextJob` returns it: `Job` of BullMQ 5.60 and later fits. */
+/** A job as BullMQ's `getNextJob` returns it: `Job` of BullMQ 5.63.2 and later fits. */
 export interface QueueJob<D = unknown> {
   readonly id?: string | undefined;
   readonly data: D;
