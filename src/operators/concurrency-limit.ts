@@ -1,11 +1,11 @@
-import { map, type OperatorFunction } from 'rxjs';
-import { isTicket, type Ticket } from '../model/ticket.ts';
+import type { OperatorFunction } from 'rxjs';
+import type { Ticket } from '../model/ticket.ts';
 import { CONCURRENCY_OPTIONS, concurrencyPolicyOf } from '../policies/concurrency-policy.ts';
 import { checkOptions } from '../policies/option.ts';
 import { followLimit, withoutStreams } from '../request/gate-opener.ts';
 import type { ConcurrencyOptions } from '../request/gate-options.ts';
 import { type PolicyOperatorOptions, policyOperator } from '../request/policy-operator.ts';
-import { checkRequestOptions, type RequestOptions, weightOf } from '../request/request-options.ts';
+import { checkRequestOptions, type RequestOptions } from '../request/request-options.ts';
 import type { RequestInput } from '../request/ticket-factory.ts';
 import { checkObject } from '../util/check.ts';
 
@@ -54,16 +54,7 @@ export function concurrencyLimit<T>(
           gate.drain();
         });
       },
-      prepare: (source) => (weight === undefined ? source : source.pipe(map(weigher(weight)))),
     },
     options,
   );
-}
-
-/** Weighs a request that has its ticket already: an earlier gate has made it. */
-function weigher<T>(weight: (value: T) => number): (input: RequestInput<T>) => RequestInput<T> {
-  return (input) => {
-    if (isTicket(input)) input.weight = weightOf(weight, input.value as T);
-    return input;
-  };
 }

@@ -48,8 +48,6 @@ export interface PolicyOperator<T, P extends Policy> {
    * throw early.
    */
   open(common: ResolvedOptions): OpenedPolicy<P>;
-  /** Changes the requests of the source. Default: no change. */
-  prepare?(source: Observable<RequestInput<T>>): Observable<RequestInput<T>>;
   /** Makes a limit follow a stream of limits while `out` is subscribed. Default: none does. */
   follow?(out: Subscriber<Ticket<T>>, gate: Gate<P>): void;
 }
@@ -82,7 +80,6 @@ export function policyOperator<T, P extends Policy>(
       // A stream of limits may have emitted a wrong one at once.
       if (out.closed) return;
       const factory = new TicketFactory<T>(observed, options);
-      const requests = operator.prepare?.(source) ?? source;
-      requests.subscribe(new GateSubscriber(out, gate, factory, options, limits === 'attempt'));
+      source.subscribe(new GateSubscriber(out, gate, factory, options, limits === 'attempt'));
     });
 }
