@@ -1,12 +1,9 @@
 import { Subscriber } from 'rxjs';
-import { EstimatorError } from '../model/errors.ts';
-import { isTicket, type Ticket } from '../model/ticket.ts';
+import type { Ticket } from '../model/ticket.ts';
 import type { Gate } from '../queue/gate.ts';
 import { checkNumber } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
-import { checkCosts, type RequestOptions, weightOf } from './request-options.ts';
 import { passesAgain } from './retries.ts';
-import { resultOf } from './size.ts';
 import { type RequestSink, StreamRequests } from './stream-requests.ts';
 import type { RequestInput, TicketFactory } from './ticket-factory.ts';
 
@@ -22,25 +19,6 @@ export interface GateSubscriberOptions {
 }
 
 export const GATE_SUBSCRIBER_KEYS = ['reclaimAfterMs'] as const;
-
-/** What the user says of each request at this gate. */
-type GivenOptions<T> = Pick<RequestOptions<T>, 'costs' | 'weight'>;
-
-/**
- * Adds to the ticket of an earlier gate what the functions of a later one return. The factory asks
- * these functions only for tickets that it makes.
- * @throws EstimatorError
- */
-function complete<T>(ticket: Ticket<T>, { costs, weight }: GivenOptions<T>): void {
-  const { value } = ticket;
-  try {
-    if (weight !== undefined) ticket.weight = weightOf(weight, value);
-    if (costs === undefined) return;
-    ticket.costs = { ...ticket.costs, ...resultOf(costs, value, 'costs', checkCosts) };
-  } catch (error) {
-    throw error instanceof EstimatorError ? error.at(ticket.index) : error;
-  }
-}
 
 /** @throws RangeError or TypeError that names the option */
 export function checkGateSubscriberOptions({ reclaimAfterMs }: GateSubscriberOptions): void {
@@ -59,7 +37,6 @@ export class GateSubscriber<T> extends Subscriber<RequestInput<T>> implements Re
   private readonly clock: Clock;
   private readonly reclaimAfterMs: number;
   private readonly isPerAttempt: boolean;
-  private readonly given: GivenOptions<T>;
   private readonly requests: StreamRequests<T>;
   /** Emitted tickets that have no new holder yet. */
   private readonly inTransit = new Set<Ticket>();
@@ -73,15 +50,14 @@ export class GateSubscriber<T> extends Subscriber<RequestInput<T>> implements Re
     out: Subscriber<Ticket<T>>,
     gate: Gate,
     factory: TicketFactory<T>,
-    options: GateSubscriberOptions & GivenOptions<T> = {},
+    { reclaimAfterMs = DEFAULT_RECLAIM_AFTER_MS }: GateSubscriberOptions = {},
     isPerAttempt = false,
   ) {
     super(out);
     this.out = out;
     this.gate = gate;
     this.clock = factory.clock;
-    this.reclaimAfterMs = options.reclaimAfterMs ?? DEFAULT_RECLAIM_AFTER_MS;
-    this.given = options;
+    this.reclaimAfterMs = reclaimAfterMs;
     this.isPerAttempt = isPerAttempt;
     this.requests = new StreamRequests(gate, factory, this);
     this.state = 'open';
@@ -90,13 +66,7 @@ export class GateSubscriber<T> extends Subscriber<RequestInput<T>> implements Re
 
   protected override _next(input: RequestInput<T>): void {
     this.pending += 1;
-    try {
-      if (isTicket(input)) complete(input, this.given);
-    } catch (error) {
-      this.inputFailed(error);
-    }
-    // A function of the options has failed or unsubscribed: the earlier gate settles the ticket.
-    if (!this.out.closed) this.requests.bring(input);
+    this.requests.bring(input);
   }
 
   protected override _error(error: unknown): void {

@@ -193,28 +193,46 @@ export class TicketFactory<T> implements TicketOwner {
     }
   }
 
+  /**
+   * Adds to the ticket of an earlier gate what the functions of this one return.
+   * @throws EstimatorError
+   */
+  complete(ticket: Ticket<T>): void {
+    try {
+      const { costs, priority, weight } = this.givenFor(ticket.value);
+      if (costs !== undefined) ticket.costs = { ...ticket.costs, ...costs };
+      if (priority !== undefined) ticket.priority = priority;
+      if (weight !== undefined) ticket.weight = weight;
+    } catch (error) {
+      throw error instanceof EstimatorError ? error.at(ticket.index) : error;
+    }
+  }
+
   private newTicket(
     arrival: T | Sized<T>,
     arrivedAt: number,
     index: number | undefined,
     isLate: boolean,
   ): Ticket<T> {
-    const { estimate, costs, priority, weight } = this;
+    const { estimate } = this;
     const value = isSized(arrival) ? arrival.value : arrival;
-    const given =
-      costs === undefined && priority === undefined && weight === undefined
-        ? NOTHING
-        : {
-            costs: costs && resultOf(costs, value, 'costs', checkCosts),
-            priority: priority && resultOf(priority, value, 'priority', checkPriority),
-            weight: weight && weightOf(weight, value),
-          };
+    const given = this.givenFor(value);
     let bytes: number;
     let tokens: number | undefined;
     if (isSized(arrival)) ({ bytes, tokens } = arrival);
     else if (estimate === estimateBytes) bytes = estimateBytes(value);
     else ({ bytes, tokens } = sizeOf(value, estimate));
     return this.ticket<T>(value, bytes, tokens, arrivedAt, given, index, false, isLate);
+  }
+
+  private givenFor(value: T): GivenByUser {
+    const { costs, priority, weight } = this;
+    if (costs === undefined && priority === undefined && weight === undefined) return NOTHING;
+    return {
+      costs: costs && resultOf(costs, value, 'costs', checkCosts),
+      priority: priority && resultOf(priority, value, 'priority', checkPriority),
+      weight: weight && weightOf(weight, value),
+    };
   }
 }
 
