@@ -23,12 +23,12 @@ async function bundled(code: string): Promise<{ bytes: number; gzipped: number }
   return { bytes: Buffer.byteLength(text), gzipped: gzipSync(text).length };
 }
 
-it('`throttle` alone costs a bundle at most 259.5 kB, 84.8 kB compressed', async () => {
+it('`throttle` alone costs a bundle at most 260.5 kB, 85.1 kB compressed', async () => {
   const { bytes, gzipped } = await bundled(
     "import { throttle } from 'headgate';\nthrottle(fetch);",
   );
-  expect(bytes).toBeLessThanOrEqual(259_500);
-  expect(gzipped).toBeLessThanOrEqual(84_800);
+  expect(bytes).toBeLessThanOrEqual(260_500);
+  expect(gzipped).toBeLessThanOrEqual(85_100);
 });
 
 it('what is imported and not used costs nothing', async () => {

@@ -14,8 +14,9 @@ import {
 import { ReportedWindow } from './reported-window.ts';
 import { WindowClassifier } from './window-classifier.ts';
 
-/** The age at which a report is out of date. */
+/** How long a report is valid: a window of the limit, within these bounds. */
 const FRESH_MS = 15_000;
+const MOST_FRESH_MS = 60_000;
 /** The lowest rate, as a share of the base, when nothing is left. */
 const LEAST_FACTOR = 0.2;
 /** The share of an excess that raises the rate. */
@@ -26,6 +27,8 @@ const HOLDS_PART = 0.5;
 const USUAL_WINDOW_MS = 60_000;
 /** A limit with this share left does not limit for now, whatever its kind. */
 const PLENTY = 0.5;
+/** The share of what is left that makes up for unused time. */
+const UNUSED_PART = 0.5;
 /** The share that is used of a rate that is known exactly. */
 export const EXACT_PART = 0.998;
 
@@ -44,6 +47,11 @@ export class ReportedRate {
   readonly #classifier = new WindowClassifier();
   readonly #fill = new FillMeter();
   #report: Report | undefined = undefined;
+  /**
+   * Whether answers to accepted attempts report it, too; undefined before the first one. Some
+   * clients read the headers of errors only.
+   */
+  #doAnswersTell: boolean | undefined = undefined;
   #roundedMs = ROUNDED_MS;
   /** The longest reported reset. */
   #longestMs = 0;
@@ -71,7 +79,12 @@ export class ReportedRate {
     if (limit <= 0 || remaining === undefined) return;
     const isTime = limits.isResetTime === true;
     // The reported reset time has passed, so the duration of the refill is not known.
-    if (isTime && resetMs === undefined) return;
+    if (isTime && resetMs === undefined) {
+      if (isAccepted) this.missing();
+      return;
+    }
+    if (isAccepted) this.#doAnswersTell = true;
+    if (this.#doAnswersTell === false) return;
     const windowMs = limits.windowMs ?? USUAL_WINDOW_MS;
     const { at, order, cost } = attempt;
     const total = attempt.total + (isAccepted ? cost : 0);
@@ -113,6 +126,16 @@ export class ReportedRate {
     const ratePerMs = this.#nominalPerMs(limits.windowMs, limit);
     if (ratePerMs === undefined) return;
     this.#share.told(ratePerMs, this.#fill.perMs ?? ratePerMs, now);
+  }
+
+  /**
+   * An accepted attempt has reported nothing usable. If none ever did, rejections are ignored, too:
+   * alone they show only that nothing is left.
+   */
+  missing(): void {
+    if (this.#doAnswersTell === true) return;
+    this.#doAnswersTell = false;
+    this.#report = undefined;
   }
 
   /**
@@ -170,10 +193,17 @@ export class ReportedRate {
   wholePerMs(now: number): number {
     const report = this.#fresh(now);
     const described = this.#described;
+    if (report === undefined) return 0;
     // Nothing is ever left of a limit on the distance between requests, whatever others use.
-    if (!report || (described.highest < 1 && isSmall(report, described))) return 0;
+    if (isSmall(report, described)) return 0;
+    if (described.highest < 1 && this.#holdsOne(report)) return 0;
     // The measured refill of a bucket excludes what others use.
     return described.kind === 'bucket' ? report.fullPerMs : (this.usualPerMs(now) ?? 0);
+  }
+
+  /** Whether a bucket is full again so soon that it holds a single request. */
+  #holdsOne({ limit, windowMs, at, wholeAt }: Report): boolean {
+    return (wholeAt - at - this.#roundedMs) * (limit / windowMs) < 2;
   }
 
   /** Whether the amount left may be sent at once, and then nothing until the next report. */
@@ -204,6 +234,18 @@ export class ReportedRate {
     const left = report.remaining - (total - report.total);
     // Without a reset time, only the amount left at the last report is known.
     return left > LEAST_SPARE ? left : Number.POSITIVE_INFINITY;
+  }
+
+  /**
+   * The amount by which a pace may make up for time in which another limit held attempts back: a
+   * part of what is left. @param total as for {@link rateAt}
+   */
+  unused(total: number, now: number): number {
+    const report = this.#fresh(now);
+    if (report === undefined || this.#hasEnd) return 0;
+    const { kind, perMs } = this.#described;
+    const left = leftOf(report, perMs, total, now);
+    return Math.max(0, (left - spareOf(report, kind)) * UNUSED_PART);
   }
 
   /**
@@ -278,6 +320,8 @@ export class ReportedRate {
 
   #fresh(now: number): Report | undefined {
     const report = this.#report;
-    return report !== undefined && now - report.at <= FRESH_MS ? report : undefined;
+    if (report === undefined) return undefined;
+    const freshMs = Math.max(FRESH_MS, Math.min(MOST_FRESH_MS, report.windowMs));
+    return now - report.at <= freshMs ? report : undefined;
   }
 }

@@ -101,6 +101,12 @@ export class UnitRate {
     return this.#pacer.wait(now) > 0;
   }
 
+  /** How much unused time may be made up for, in ms: what reports say is left covers it. */
+  unusedMs(now: number): number {
+    if (this.#origin !== 'headers') return 0;
+    return this.#reported.unused(this.#sent - this.#lost, now) / this.perMs;
+  }
+
   /** @param savedMs how much unused time may be used at once */
   take(cost: number, now: number, savedMs = 0): UnitCharge {
     const isOwed = this.#pacer.ratePerMs !== Number.POSITIVE_INFINITY;
@@ -145,6 +151,11 @@ export class UnitRate {
     const total = charge.total - lost;
     this.#reported.reported(limit, { ...charge, total }, isAccepted, this.#sent - lost, now);
     return !isAccepted && this.#reported.isExact && (limit.remaining ?? charge.cost) < charge.cost;
+  }
+
+  /** As {@link ReportedRate.missing}. */
+  missing(): void {
+    this.#reported.missing();
   }
 
   #rateAt(learned: number, now: number): number {

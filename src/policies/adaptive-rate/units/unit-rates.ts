@@ -84,8 +84,9 @@ export class UnitRates {
 
   /** @param savedMs how much unused time may be used at once */
   take(estimate: number, now: number, savedMs: number): Charges {
+    const { tokens } = this;
     return {
-      tokens: this.tokens?.take(this.#ratio.expected(estimate), now),
+      tokens: tokens?.take(this.#ratio.expected(estimate), now, tokens.unusedMs(now)),
       requests: this.requests.take(1, now, savedMs),
     };
   }
@@ -109,13 +110,17 @@ export class UnitRates {
     isAccepted: boolean,
     now: number,
   ): boolean {
-    if (limits.length === 0) return false;
     let isExplained = false;
     const ofRequests = shortestOf(limits, 'requests');
+    const ofTokens = shortestOf(limits, 'tokens');
+    if (isAccepted) {
+      if (ofRequests === undefined) this.requests.missing();
+      if (ofTokens === undefined) this.tokens?.missing();
+    }
+    if (limits.length === 0) return false;
     if (ofRequests !== undefined && requests !== undefined) {
       isExplained = this.requests.report(ofRequests, requests, isAccepted, now);
     }
-    const ofTokens = shortestOf(limits, 'tokens');
     for (const limit of limits) {
       const isOther = limit !== ofRequests && limit !== ofTokens;
       if (isOther) this.#others.report(limit, requests?.at ?? now, now);

@@ -55,6 +55,46 @@ describe('a rate that is told', () => {
     expect(rate.usualPerMs(15_001)).toBeUndefined();
   });
 
+  it.each([
+    ['a minute', 60_000],
+    ['an hour', 3_600_000],
+  ])('keeps a report of a window of %s for a minute', (_, windowMs) => {
+    const rate = new ReportedRate();
+    report(rate, 0, 0, { ...HUNDRED, windowMs });
+    expect(rate.toldPerMs(60_000)).toBeDefined();
+    expect(rate.toldPerMs(60_001)).toBeUndefined();
+  });
+
+  it('ignores rejections as long as accepted attempts report nothing', () => {
+    const rate = new ReportedRate();
+    const used = { ...HUNDRED, remaining: 0, resetMs: 9_000 };
+    report(rate, 0, 0, used, { isAccepted: false });
+    expect(rate.toldPerMs(0)).toBe(1 / 100);
+    rate.missing();
+    expect(rate.toldPerMs(0)).toBeUndefined();
+    report(rate, 10, 1, used, { isAccepted: false });
+    // This reset had passed before the answer came.
+    report(rate, 10, 2, { ...HUNDRED, isResetTime: true });
+    expect(rate.toldPerMs(10)).toBeUndefined();
+    report(rate, 20, 3, { ...HUNDRED, resetMs: 5_000 });
+    expect(rate.toldPerMs(20)).toBe(1 / 100);
+    rate.missing();
+    report(rate, 30, 4, { ...used, limit: 200 }, { isAccepted: false });
+    expect(rate.toldPerMs(30)).toBe(2 / 100);
+  });
+
+  it.each([
+    { what: 'a used-up limit', limit: 600, resetMs: 60_000, perMs: 1 / 100 },
+    { what: 'a limit on the distance', limit: 600, resetMs: 100, perMs: 0 },
+    { what: 'a small limit', limit: 5, resetMs: 60_000, perMs: 0 },
+  ])('says whether others may use up $what of $limit a minute', ({ limit, resetMs, perMs }) => {
+    const rate = new ReportedRate();
+    for (let order = 0; order < 20; order += 1) {
+      report(rate, order * 100, order, { limit, remaining: 0, resetMs: resetMs + 1 });
+    }
+    expect(rate.wholePerMs(2_000)).toBeCloseTo(perMs, 3);
+  });
+
   it('ignores what an earlier attempt tells later', () => {
     const rate = new ReportedRate();
     report(rate, 100, 5, HUNDRED);
