@@ -57,6 +57,21 @@ describe('answers that concern all requests', () => {
     expect(report).toMatchObject({ ok: 0, failed: 0, left: 500 });
   });
 
+  it.for([Number.NaN, 0, -1, 100, 200.5, 1_000])(
+    'a `statusCode` of %s stops the run',
+    async (statusCode, test) => {
+      const rig = await batchRig(test, async (request, context) => ({
+        ...(await answer(request, context)),
+        statusCode,
+      }));
+      rig.write('in.jsonl', prompts(500));
+      const report = await rig.run({ concurrency: 4 });
+      expect(report).toMatchObject({ ok: 0, failed: 0, left: 500, stop: { reason: 'refused' } });
+      expect(report.stop?.message).toContain(`an HTTP status as \`statusCode\`, got ${statusCode}`);
+      expect(rig.sent.length).toBeLessThan(20);
+    },
+  );
+
   it.for([
     ['a promise', Promise.resolve({ choices: [{}] }), 'a promise: await it'],
     ['text', '{"choices":[{"message":{"content":"four"}}]}', 'JSON as text: parse it'],

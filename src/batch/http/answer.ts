@@ -12,6 +12,12 @@ export function checkAnswer(value: unknown): void {
       `\`send\` must resolve with { statusCode, headers, body }, got ${shapeOf(value)}`,
     );
   }
+  // A client that got no answer may say so with 0, which must not count as a good answer.
+  if (!(Number.isInteger(statusCode) && statusCode >= 200 && statusCode <= 999)) {
+    throw new NoAnswerError(
+      `\`send\` must resolve with an HTTP status as \`statusCode\`, got ${statusCode}`,
+    );
+  }
   const body = at(value, 'body');
   const must = '`send` must resolve with a `body` that was read and parsed, got';
   if (typeof at(body, 'then') === 'function') {
