@@ -17,7 +17,7 @@ import type { ErrorCount } from './tally.ts';
  * - `refused`: an error that every other request would get too: key, account, quota, model;
  * - `unreachable`, `outage`: the server did not answer, from the start or for too long;
  * - `input`: a line cannot be sent;
- * - `output`: results cannot be written.
+ * - `output`: results cannot be written, or the cache of answers has failed.
  */
 export type StopReason =
   | 'interrupted'

@@ -132,23 +132,41 @@ export async function* pendingRequests(around: PendingSurroundings): AsyncGenera
       if (file.unwritten > MOST_UNWRITTEN) await file.flush();
     }
   } catch (error) {
-    const message = `${messageOf(error)}\nThe lines before it were sent, and their results are kept`;
-    around.onInputError({ reason: 'input', message });
+    around.onInputError(stopOf(error));
   }
 }
 
-/** Answers a line from the cache if it can. @returns whether it could */
+function stopOf(error: unknown): Stop {
+  const message = messageOf(error);
+  if (error instanceof CacheError) return { reason: 'output', message };
+  const kept = 'The lines before it were sent, and their results are kept';
+  return { reason: 'input', message: `${message}\n${kept}` };
+}
+
+/** Answers a line from the cache if it can. @returns whether it could @throws CacheError */
 function isCached(line: BatchRequest, { cache, onCached }: PendingSurroundings): boolean {
-  const response = cache?.get(line);
+  const response = cache && readCache(cache, line);
   if (response === undefined) return false;
   if (countAt(response, 'statusCode') === undefined) {
     const must = '`cache.get` must return { statusCode, body } or undefined';
     const isPromise = typeof at(response, 'then') === 'function';
-    throw new BatchError(`${must}, got ${isPromise ? 'a promise' : shapeOf(response)}`);
+    throw new CacheError(`${must}, got ${isPromise ? 'a promise' : shapeOf(response)}`);
   }
   onCached(line, response);
   return true;
 }
+
+/** @throws CacheError */
+function readCache(cache: AnswerCache, line: BatchRequest): BatchResponse | undefined {
+  try {
+    return cache.get(line);
+  } catch (error) {
+    throw new CacheError(`cannot read from the cache: ${messageOf(error)}`);
+  }
+}
+
+/** The cache has failed, and not a line of the input. */
+class CacheError extends Error {}
 
 /** @throws BatchError */
 async function isPending(line: BatchRequest, around: PendingSurroundings): Promise<boolean> {

@@ -79,9 +79,24 @@ describe('a cache of the program', () => {
     ]) {
       const get = () => value as unknown as BatchResponse;
       const { stop } = await rig.run({ cache: { ...empty, get } });
-      expect(stop?.message).toContain(`{ statusCode, body } or undefined, got ${got}`);
+      const must = '`cache.get` must return { statusCode, body } or undefined';
+      expect(stop).toEqual({ reason: 'output', message: `${must}, got ${got}` });
     }
     expect(rig.sent).toEqual([]);
+  });
+
+  it('stops the run if `get` throws, and says that the cache has failed', async (test) => {
+    const rig = await batchRig(test);
+    rig.write('in.jsonl', prompts(10));
+    let reads = 0;
+    const get = () => {
+      reads += 1;
+      if (reads === 4) throw new Error('the database is closed');
+      return undefined;
+    };
+    const report = await rig.run({ cache: { ...empty, get } });
+    const message = 'cannot read from the cache: the database is closed';
+    expect(report).toMatchObject({ ok: 3, left: 7, stop: { reason: 'output', message } });
   });
 });
 
