@@ -69,14 +69,15 @@ export interface PacedMiddleware {
  *
  * Set `maxRetries: 0` in the calls of the SDK: else it retries calls that the limiter has given up.
  *
- * @param options the options of each call, or a function that returns them for its parameters
+ * @param options the options of each call, or a function that returns them, or undefined,
+ * for its parameters
  * @throws RangeError or TypeError that names a wrong option
  * @example
  * const model = wrapLanguageModel({ model: openai('gpt-5-mini'), middleware: paced(limiter) });
  */
 export function paced(
   limiter: Limiter,
-  options: PacedOptions | ((params: CallParams) => PacedOptions) = {},
+  options: PacedOptions | ((params: CallParams) => PacedOptions | undefined) = {},
 ): PacedMiddleware {
   checkMethods('limiter', limiter, ['run', 'snapshot']);
   if (typeof options === 'object') checkAcquireOptions(options);
@@ -132,9 +133,9 @@ type Call<R> = (signal: AbortSignal) => PromiseLike<R>;
 
 function optionsOf(
   params: CallParams,
-  options: PacedOptions | ((params: CallParams) => PacedOptions),
+  options: PacedOptions | ((params: CallParams) => PacedOptions | undefined),
 ): AcquireOptions {
-  const own = typeof options === 'function' ? options(params) : options;
+  const own = typeof options === 'function' ? (options(params) ?? {}) : options;
   const bytes = own.bytes ?? estimateBytes(params.prompt);
   const tokens = own.tokens ?? estimateTokens(params.prompt, bytes);
   const signal = params.abortSignal;

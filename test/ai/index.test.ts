@@ -74,7 +74,7 @@ function byHand() {
 function rig(
   answers: ConstructorParameters<typeof MockLanguageModelV3>[0],
   limits: LimiterOptions = {},
-  options?: PacedOptions | ((params: CallParams) => PacedOptions),
+  options?: PacedOptions | ((params: CallParams) => PacedOptions | undefined),
 ) {
   const clock = new ManualClock();
   const limiter = createLimiter({ clock, random: () => 0, ...limits });
@@ -495,6 +495,17 @@ describe('the options of paced', () => {
     [() => paced(createLimiter(), 'fast' as PacedOptions), '`options` must be'],
   ])('throw if they are wrong: %#', (make, message) => {
     expect(make).toThrow(message);
+  });
+
+  it('may be undefined for some calls', async () => {
+    const { limiter, model } = rig(
+      { doGenerate: WHOLE },
+      { tokensPerMinute: 1_000 },
+      () => undefined,
+    );
+    const { text } = await generateText({ model, prompt: 'a', maxRetries: 0 });
+    expect(text).toBe('an answer');
+    expectIdle(limiter);
   });
 
   it('reject the call if a function returns wrong ones', async () => {
