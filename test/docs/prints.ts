@@ -7,6 +7,7 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'axios.ts': ['It says: '],
   'azure.ts': ['1 true'],
   'batch.ts': ['2 0 undefined'],
+  'batch-http.ts': ['2 0 undefined', '2 2 undefined'],
   'bullmq.ts': ['Say hello. '],
   'bedrock.ts': ['It says: ', 'true'],
   'by-hand.ts': ['ant+bee', 'cat+dog', 'eel'],
