@@ -129,6 +129,17 @@ it('a time that is too long for a timer is refused in code, too', async () => {
   await expect(runBatch(batch)).rejects.toThrow('`drainMs` must be a number from 0 to 2147483647');
 });
 
+it.for([
+  ['api.openai.com/v1', '"api.openai.com/v1"'],
+  ['ftp://k:s@h/v1', '"ftp://…@h/v1"'],
+  [undefined, '"undefined"'],
+] as const)('a `baseUrl` of %s is refused in code', ([baseUrl, got]) => {
+  const options = { baseUrl: baseUrl as string, apiKey: undefined, timeoutMs: 1 };
+  expect(() => createHttpSender(options)).toThrow(
+    `\`baseUrl\` must be an http or https URL, got ${got}`,
+  );
+});
+
 describe('a wrong option of runBatch is named', () => {
   it.each<[options: object, says: string]>([
     [{ input: undefined }, '`input` must be a string or an array of strings, got undefined'],

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { ApiName } from '../endpoint.ts';
 import { BatchError } from '../errors.ts';
 import { proxyUrl } from '../http/proxy.ts';
-import { createHttpSender, withoutQuery } from '../http/sender.ts';
+import { createHttpSender, isHttp, withoutQuery } from '../http/sender.ts';
 import { shownUrl } from '../printable.ts';
 import { createQueueSender } from '../queue/queue-sender.ts';
 import type { ReusedAnswers } from '../queue/remote-jobs.ts';
@@ -64,10 +64,6 @@ export function targetOf(values: OptionValues, api: ApiName, env: NodeJS.Process
 export function nameOf({ baseUrl, apiKey, headers }: Target): string {
   const sorted = Object.entries(headers).sort(([one], [other]) => (one < other ? -1 : 1));
   return hash('sha256', JSON.stringify([baseUrl, apiKey, sorted])).slice(0, 32);
-}
-
-function isHttp(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
 /**

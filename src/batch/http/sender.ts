@@ -3,6 +3,7 @@ import { endpointOf } from '../endpoint.ts';
 import { codeOf, messageOf } from '../errors.ts';
 import { MAX_LINE_BYTES } from '../input/lines.ts';
 import { at, isObject } from '../json.ts';
+import { shownUrl } from '../printable.ts';
 import type { BatchRequest, BatchResponse, Send } from '../request.ts';
 import { errorIn, hasResult } from './answer.ts';
 import {
@@ -45,9 +46,13 @@ export interface HttpSender {
 /** The longest time of a timer: with a longer one it would fire at once. */
 export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** @throws RangeError, and BatchError for a proxy that is no URL */
+/** @throws TypeError or RangeError that names a wrong option; BatchError for a wrong proxy */
 export function createHttpSender(options: HttpOptions): HttpSender {
-  const { timeoutMs } = options;
+  const { baseUrl, timeoutMs } = options;
+  // Otherwise each line of a batch would fail for good.
+  if (!isHttp(baseUrl)) {
+    throw new TypeError(`\`baseUrl\` must be an http or https URL, got ${shownUrl(`${baseUrl}`)}`);
+  }
   if (!(timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
     const bound = `must be a number > 0 and at most ${MAX_TIMEOUT_MS}`;
     throw new RangeError(`\`timeoutMs\` ${bound}, got ${timeoutMs}`);
@@ -98,6 +103,10 @@ async function sendOnce(
     clearTimeout(timer);
     signal.removeEventListener('abort', abort);
   }
+}
+
+export function isHttp(url: string): boolean {
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 }
 
 export function withoutQuery(url: string): string {
