@@ -77,7 +77,7 @@ async function sendOnce(
   dispatcher: Dispatcher,
 ): Promise<BatchResponse> {
   // Errors name the target, and a query may have a key in it.
-  const target = withoutQuery(baseUrl) + url.slice('/v1'.length);
+  const target = withoutQuery(baseUrl).replace(/\/+$/, '') + url.slice('/v1'.length);
   // Not `AbortSignal.any`: a joined signal lives as long as the longest-lived of its sources.
   const attempt = new AbortController();
   const abort = () => attempt.abort(signal.reason);
