@@ -1,9 +1,8 @@
 import type { AnswerCache } from './cache/answer-cache.ts';
+import { CacheError, readCache } from './cache/read-cache.ts';
 import { BatchError, InputError, messageOf } from './errors.ts';
-import { shapeOf } from './http/answer.ts';
 import { type InputOptions, readInput } from './input/read-input.ts';
 import type { Source } from './input/sources.ts';
-import { at, countAt } from './json.ts';
 import type { Ledger, LineState } from './ledger/ledger.ts';
 import type { ResultFile } from './ledger/result-file.ts';
 import type { ChangedLines } from './options.ts';
@@ -147,26 +146,9 @@ function stopOf(error: unknown): Stop {
 function isCached(line: BatchRequest, { cache, onCached }: PendingSurroundings): boolean {
   const response = cache && readCache(cache, line);
   if (response === undefined) return false;
-  if (countAt(response, 'statusCode') === undefined) {
-    const must = '`cache.get` must return { statusCode, body } or undefined';
-    const isPromise = typeof at(response, 'then') === 'function';
-    throw new CacheError(`${must}, got ${isPromise ? 'a promise' : shapeOf(response)}`);
-  }
   onCached(line, response);
   return true;
 }
-
-/** @throws CacheError */
-function readCache(cache: AnswerCache, line: BatchRequest): BatchResponse | undefined {
-  try {
-    return cache.get(line);
-  } catch (error) {
-    throw new CacheError(`cannot read from the cache: ${messageOf(error)}`);
-  }
-}
-
-/** The cache has failed, and not a line of the input. */
-class CacheError extends Error {}
 
 /** @throws BatchError */
 async function isPending(line: BatchRequest, around: PendingSurroundings): Promise<boolean> {

@@ -85,6 +85,20 @@ describe('a cache of the program', () => {
     expect(rig.sent).toEqual([]);
   });
 
+  it.for([
+    [{ statusCode: 500, body: { error: {} } }, 'status 500 and an object with error'],
+    [{ statusCode: 200, body: undefined }, 'status 200 and undefined'],
+  ])(
+    'stops the run if `get` returns an answer that is not good: %j',
+    async ([value, got], test) => {
+      const rig = await batchRig(test);
+      rig.write('in.jsonl', prompts(2));
+      const report = await rig.run({ cache: { ...empty, get: () => value as BatchResponse } });
+      const message = `\`cache.get\` must return a good answer, got one with ${got}`;
+      expect(report).toMatchObject({ ok: 0, left: 2, stop: { reason: 'output', message } });
+    },
+  );
+
   it('stops the run if `get` throws, and says that the cache has failed', async (test) => {
     const rig = await batchRig(test);
     rig.write('in.jsonl', prompts(10));

@@ -4,6 +4,7 @@ import type { BatchRequest, BatchResponse } from '../request.ts';
 
 /** Answers by the content of their requests, over any number of runs and files. */
 export interface AnswerCache {
+  /** If this throws, or returns anything but a good answer or undefined, the run stops. */
   get(request: BatchRequest): BatchResponse | undefined;
   /** If this throws, or returns a promise that rejects, the run stops. */
   put(request: BatchRequest, response: BatchResponse): unknown;

@@ -13,7 +13,7 @@ export function checkAnswer(value: unknown): void {
     );
   }
   // A client that got no answer may say so with 0, which must not count as a good answer.
-  if (!(Number.isInteger(statusCode) && statusCode >= 200 && statusCode <= 999)) {
+  if (!isStatus(statusCode)) {
     throw new NoAnswerError(
       `\`send\` must resolve with an HTTP status as \`statusCode\`, got ${statusCode}`,
     );
@@ -27,6 +27,11 @@ export function checkAnswer(value: unknown): void {
   if (statusCode < 300 && typeof body === 'string' && isObject(parseJson(body))) {
     throw new NoAnswerError(`${must} JSON as text: parse it`);
   }
+}
+
+/** Whether a value is the HTTP status of an answer. */
+export function isStatus(value: unknown): boolean {
+  return Number.isInteger(value) && Number(value) >= 200 && Number(value) <= 999;
 }
 
 /** A value that has a wrong shape, in words. */
