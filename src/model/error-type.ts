@@ -20,8 +20,10 @@ const MOST_LAYERS = 5;
  * connection that failed, such as `ECONNREFUSED`, else the error's class. The `name` of an error
  * may hold anything, such as a prompt or a key, so only known names and codes are used.
  */
-export function errorTypeOf({ verdict }: Ticket, error: unknown): string {
+export function errorTypeOf({ verdict, refusal }: Ticket, error: unknown): string {
   const { kind, status, connection } = verdict ?? {};
+  // The caller gets the refusal, whatever the last attempt was answered with.
+  if (refusal !== undefined && error === refusal) return typeOf(refusal, connection);
   // A failure after a successful answer has no status of its own.
   if (status !== undefined && kind !== 'ok') return String(status);
   if (isError(error)) return typeOf(error, connection);

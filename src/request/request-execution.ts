@@ -240,9 +240,14 @@ export class RequestExecution<T, R>
     if (now - this.ticket.arrivedAt < retry.deadlineMs) return false;
     const error = this.lateError(this.ticket.attempts === 0 ? 'waiting' : 'backoff');
     // The request was not sent: its end is no evidence about the provider.
+    this.refuse(error);
+    return true;
+  }
+
+  /** Fails the request with another error than that of its last attempt. */
+  private refuse(error: Error): void {
     this.ticket.refuse(error);
     this.failed(error);
-    return true;
   }
 
   /** Starts the timers that bound the time of the attempt that runs, and of the request. */
@@ -275,10 +280,9 @@ export class RequestExecution<T, R>
     const { retry, clock } = this.dispatch;
     const expire = () => {
       const late = this.lateError(wait === undefined ? 'attempt' : 'backoff');
-      if (wait === undefined) {
-        this.ticket.refuse(late);
-        this.attempt?.abandonReporting(late);
-      } else wait.giveUp();
+      wait?.giveUp();
+      this.ticket.refuse(late);
+      if (wait === undefined) this.attempt?.abandonReporting(late);
       this.failed(late);
     };
     const leftMs = this.ticket.arrivedAt + retry.deadlineMs - clock.now();
@@ -318,12 +322,12 @@ export class RequestExecution<T, R>
     try {
       delayMs = this.retries.delayAfter(verdict, error, ticket, this.dispatch);
     } catch (thrown) {
-      this.failed(thrown);
+      this.refuse(thrown as Error);
       return false;
     }
     if (delayMs === undefined) return false;
     if (delayMs === Number.POSITIVE_INFINITY) {
-      if (!isAnswer) this.failed(this.lateError('backoff'));
+      if (!isAnswer) this.refuse(this.lateError('backoff'));
       return false;
     }
     ticket.unsent();

@@ -1,5 +1,5 @@
 import { ManualClock } from 'headgate/simulator';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLimiter, QueueClearedError } from '../../../src/index.ts';
 import { type Sdk, startSdk } from '../../telemetry/sdk.ts';
 
@@ -101,4 +101,31 @@ it('an abandoned attempt counts as cancelled, and its wait is not counted as lat
   expect(attempt?.attributes['error.type']).toBe('cancelled');
   const gates = sdk.finished('headgate.request').map((span) => span.attributes['headgate.gate']);
   expect(gates).toEqual(['concurrency', undefined]);
+});
+
+describe('a request that headgate ends after its last attempt has the type of the error that its caller gets', () => {
+  const busy = (retryAfter: number) =>
+    Object.assign(new Error('busy'), { status: 429, headers: { 'retry-after': `${retryAfter}` } });
+
+  it.each([
+    ['whose deadline passes between two attempts', 2, 'DeadlineExceededError'],
+    ['whose deadline leaves no time for another attempt', 60, 'DeadlineExceededError'],
+    ['that is asked to wait for too long', 3_600, 'RetryAfterTooLongError'],
+  ])('%s', async (_what, retryAfter, type) => {
+    const clock = new ManualClock();
+    const limiter = createLimiter({ clock, deadlineMs: 3_000, adaptive: false });
+    const answers = [busy(retryAfter), busy(retryAfter)];
+    const caught = limiter
+      .run(() => Promise.reject(answers.shift()))
+      .catch((error: Error) => error.name);
+    await clock.advanceAsync(3_000);
+    expect(await caught).toBe(type);
+    const now = await sdk.collect();
+    expect(now.histogram('headgate.request.duration', { 'error.type': type }).count).toBe(1);
+    expect(sdk.finished('headgate.request')[0]?.attributes['error.type']).toBe(type);
+    const attempts = sdk.finished('headgate.attempt');
+    expect(new Set(attempts.map(({ attributes }) => attributes['error.type']))).toEqual(
+      new Set(['429']),
+    );
+  });
 });
