@@ -4,6 +4,7 @@ import { setLimits } from '../limiter/set-limits.ts';
 import type { RateLimit } from '../policies/rate-limit/rate-limit.ts';
 import type { RequestGate } from '../request/request-gate.ts';
 import { checkInteger, checkKeys, checkNumber, wrongType } from '../util/check.ts';
+import { shownName } from './format.ts';
 import type { Controls, Setting } from './wire.ts';
 
 /** The reason for `pause`, which events report. */
@@ -77,7 +78,7 @@ export function controlsOf(gate: RequestGate): Controls {
     { name: 'maxBytes', label: 'Bytes in flight, at most', value: gate.bytes.maxBytes },
     ...(limits?.rules ?? []).map(({ name, limit }) => ({
       name: `${LIMIT}${name}`,
-      label: `Limit of ${name}`,
+      label: `Limit of ${shownName(name, 80)}`,
       value: limit,
     })),
   ];

@@ -1,5 +1,5 @@
 import type { RequestGate } from '../request/request-gate.ts';
-import { duration, plural } from './format.ts';
+import { duration, plural, shownName } from './format.ts';
 import type { FleetRow, FleetView } from './wire.ts';
 
 /** How often the store is asked for its workers, while a page shows them. */
@@ -121,7 +121,7 @@ export class FleetWatch {
 function nameOf(worker: string): string {
   const place = worker.lastIndexOf('/');
   const run = worker.slice(place + 1, place + 9);
-  return place < 0 ? run : `${worker.slice(0, place)} (${run})`;
+  return place < 0 ? run : `${shownName(worker.slice(0, place), 240)} (${run})`;
 }
 
 function headlineOf(own: FleetSnapshot, onStoreLoss: RemoteLimits['onStoreLoss']): string {

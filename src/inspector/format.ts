@@ -92,3 +92,19 @@ export function clip(text: string, most: number): string {
   if (text.length <= most) return text;
   return `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
+
+/** Characters that reorder the text around them, such as a right-to-left override. */
+const REORDERING = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g;
+
+/**
+ * A name that the program has given, as the page shows it: of at most `most` characters, with
+ * characters that would reorder its sentence written as in JavaScript (`\u202e`), and in quotes if
+ * it is blank.
+ */
+export function shownName(name: string, most: number): string {
+  if (name.trim() === '') return `"${clip(name, most)}"`;
+  return clip(name, most).replace(
+    REORDERING,
+    (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}

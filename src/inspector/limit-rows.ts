@@ -1,4 +1,4 @@
-import { clip, count, duration, plural } from './format.ts';
+import { count, duration, plural, shownName } from './format.ts';
 import { type GateState, windowOf } from './gate-state.ts';
 import type { LimitRow } from './wire.ts';
 
@@ -29,7 +29,7 @@ function costRows({ costs }: GateState): LimitRow[] {
 
 function setRows(state: GateState): LimitRow[] {
   return Object.entries(state.limits ?? {}).map(([name, { used, limit, resetMs, available }]) => ({
-    name: clip(name, 80),
+    name: shownName(name, 80),
     source: 'set',
     unit: 'count',
     used,

@@ -1,6 +1,7 @@
 import type { Verdict } from '../model/feedback.ts';
 import type { GateKind, GateWait } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
+import { shownName } from './format.ts';
 import type { Part } from './wire-requests.ts';
 
 type Waits = Readonly<Partial<Record<GateKind, GateWait>>>;
@@ -89,8 +90,9 @@ export class RequestHistory {
       const kind = gate as GateKind;
       const ms = wait.waitMs - (this.#waits[kind]?.waitMs ?? 0);
       if (ms <= 0) continue;
-      const limit = wait.limits === undefined ? undefined : Object.keys(wait.limits)[0];
-      this.#add({ kind: 'wait', gate: kind, startMs, ms, ...(limit !== undefined && { limit }) });
+      const name = wait.limits === undefined ? undefined : Object.keys(wait.limits)[0];
+      const limit = name !== undefined && { limit: shownName(name, 80) };
+      this.#add({ kind: 'wait', gate: kind, startMs, ms, ...limit });
       startMs += ms;
     }
     this.#waits = waits;

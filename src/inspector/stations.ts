@@ -1,4 +1,4 @@
-import { bytes, clip, count, duration, rate } from './format.ts';
+import { bytes, count, duration, rate, shownName } from './format.ts';
 import type { GateState } from './gate-state.ts';
 import type { Gate, Station } from './wire.ts';
 
@@ -73,7 +73,7 @@ function limitPart({ limits, bindingLimit }: GateState): Part | undefined {
   return {
     gate: 'rateLimit',
     title: 'Rate limits',
-    text: `${count(used)} of ${count(limit)} ${clip(name, 40)}`,
+    text: `${count(used)} of ${count(limit)} ${shownName(name, 40)}`,
     fill: share(used, limit),
   };
 }

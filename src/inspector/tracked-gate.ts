@@ -1,7 +1,7 @@
 import { runtimeOf } from '../limiter/limiter-runtime.ts';
 import type { RequestGate } from '../request/request-gate.ts';
 import { FleetWatch } from './fleet-watch.ts';
-import { clip } from './format.ts';
+import { clip, shownName } from './format.ts';
 import { type GateState, stateOf } from './gate-state.ts';
 import { limitRowsOf } from './limit-rows.ts';
 import { RecentCalls } from './recent-calls.ts';
@@ -62,7 +62,7 @@ export class TrackedGate {
   constructor(id: number, gate: RequestGate, { log, wallNow, show, nextId }: TrackedParts) {
     this.id = id;
     this.kind = kindOf(gate);
-    this.fullName = clip(nameOf(gate, this.kind, id), FULL_NAME);
+    this.fullName = nameOf(gate, this.kind, id);
     this.#gate = new WeakRef(gate);
     this.#wallNow = wallNow;
     this.neededAt = wallNow();
@@ -244,7 +244,9 @@ function kindOf(gate: RequestGate): GateSummary['kind'] {
 }
 
 function nameOf({ name, key }: RequestGate, kind: GateSummary['kind'], id: number): string {
-  if (key !== undefined) return name === undefined ? key : `${name} / ${key}`;
-  if (name !== undefined) return name;
+  const given = [name, key].filter((each) => each !== undefined);
+  if (given.length > 0) {
+    return clip(given.map((each) => shownName(each, FULL_NAME)).join(' / '), FULL_NAME);
+  }
   return kind === 'stream' ? `throttle ${id}` : `limiter ${id}`;
 }

@@ -1,4 +1,4 @@
-import { bytes, clip, count, duration, perWindow, plural, rate, spaced } from './format.ts';
+import { bytes, count, duration, perWindow, plural, rate, shownName, spaced } from './format.ts';
 import { type GateState, isThrottled, windowOf } from './gate-state.ts';
 import type { RecentCalls } from './recent-calls.ts';
 import { plain, run, stillRun, stopWords, type Words, waits } from './stop-words.ts';
@@ -41,7 +41,7 @@ function lifecycleWords({
       return plain(
         'paused',
         `Nothing is sent; ${waits(waiting)}.`,
-        [pauseReason && `Reason: ${clip(pauseReason, 120)}.`, stillRun(running)]
+        [pauseReason && `Reason: ${shownName(pauseReason, 120)}.`, stillRun(running)]
           .filter(Boolean)
           .join(' '),
       );
@@ -156,7 +156,7 @@ function limitReason(state: GateState): string {
 
 /** The unit of a limit: `1 request`, `20 requests`; a name that the user made stays as it is. */
 function unitOf(name: string, limit: number): string {
-  return limit === 1 ? (SINGULAR[name] ?? clip(name, 40)) : clip(name, 40);
+  return limit === 1 ? (SINGULAR[name] ?? shownName(name, 40)) : shownName(name, 40);
 }
 
 const SINGULAR: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { duration, perWindow } from '../../src/inspector/format.ts';
+import { duration, perWindow, shownName } from '../../src/inspector/format.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
@@ -24,4 +24,15 @@ it('a usual window has a name', () => {
   expect(perWindow(HOUR)).toBe('an hour');
   expect(perWindow(DAY)).toBe('a day');
   expect(perWindow(30 * DAY)).toBe('in 30 d');
+});
+
+it('a name that would reorder its sentence is shown with its marks written out', () => {
+  expect(shownName('a\u202Eb\u2066', 40)).toBe('a\\u202eb\\u2066');
+  expect(shownName('\u05E9\u05DC\u05D5\u05DD', 40)).toBe('\u05E9\u05DC\u05D5\u05DD');
+  expect(shownName('abcdef', 4)).toBe('abc…');
+});
+
+it('a blank name is shown in quotes', () => {
+  expect(shownName('  ', 40)).toBe('"  "');
+  expect(shownName('', 40)).toBe('""');
 });

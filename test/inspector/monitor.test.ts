@@ -757,3 +757,14 @@ describe('one request', () => {
     limiter.close();
   });
 });
+
+it('names cannot reorder the text of the page, and blank ones are readable', () => {
+  const limiter = createLimiter({ name: 'a\u202Eb', clock });
+  const blank = createLimiter({ name: '   ', clock });
+  const group = createLimiterGroup((key: string) => key, { name: 'g', clock });
+  void group.run(' ', never);
+  const names = monitor.summaries.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(['a\\u202eb', '"   "', 'g / " "']));
+  for (const each of [limiter, blank]) each.close();
+  group.close();
+});
