@@ -9,7 +9,7 @@ export function Key({ records }: { readonly records: readonly RequestRecord[] })
   return (
     <p class="key" aria-hidden="true">
       <KeyItem kind="is-ok" colour="api" label="with the API" />
-      {isAnyBad && <KeyItem kind="is-bad" colour="red" label="turned away" />}
+      {isAnyBad && <KeyItem kind="is-bad" colour="red" label="without success" />}
       {[...gates].map((gate) => (
         <KeyItem
           key={gate}
