@@ -38,7 +38,12 @@ export class EventStream {
   open(): void {
     // Without chunked encoding, each message is one write instead of three.
     this.#response.removeHeader('transfer-encoding');
-    this.#response.writeHead(200, { ...SECURITY_HEADERS, 'content-type': 'text/event-stream' });
+    this.#response.writeHead(200, {
+      ...SECURITY_HEADERS,
+      'content-type': 'text/event-stream',
+      // nginx would hold frames back until its buffer is full.
+      'x-accel-buffering': 'no',
+    });
     this.#response.write(`retry: ${RETRY_MS}\n\n`);
   }
 

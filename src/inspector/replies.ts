@@ -37,7 +37,8 @@ export function isHostAllowed(header: string | undefined, host: string): boolean
 export function isSameOrigin({ origin, host, ...headers }: IncomingHttpHeaders): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
-  return origin === undefined || origin === `http://${host}`;
+  // A proxy may serve the page by HTTPS. No other server has this host and port there.
+  return origin === undefined || origin === `http://${host}` || origin === `https://${host}`;
 }
 
 function hostname(header = ''): string | undefined {

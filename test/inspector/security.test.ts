@@ -54,10 +54,24 @@ describe('the Origin of a request', () => {
     }
   });
 
+  it('may be the page behind a proxy that serves HTTPS', async () => {
+    const origin = served.url.replace('http:', 'https:');
+    expect((await ask(`${served.url}/requests`, { headers: { origin } })).status).toBe(200);
+    const other = { origin: 'https://evil.example' };
+    expect((await ask(`${served.url}/requests`, { headers: other })).status).toBe(403);
+  });
+
   it('may be the page', async () => {
     const headers = { origin: served.url, 'sec-fetch-site': 'same-origin' };
     expect((await ask(`${served.url}/requests`, { headers })).status).toBe(200);
   });
+});
+
+it('a proxy is asked not to hold events back', async () => {
+  const request = get(`${served.url}/events`);
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  expect(response.headers['x-accel-buffering']).toBe('no');
+  request.destroy();
 });
 
 describe('every answer', () => {
