@@ -7,6 +7,8 @@ import type { Packages } from './packages.ts';
 
 /** Capacity of the export queue of spans. A burst of requests exceeds the default of 2048. */
 const MAX_SPANS = 16_384;
+/** The number of spans in one export, the default of the SDK. */
+const BATCH_SPANS = 512;
 /** How long a failed export is retried. */
 const TIMEOUT_MS = 5_000;
 
@@ -24,15 +26,21 @@ export function spanProcessor(
   url: string,
   warn: Warn,
 ): BatchSpanProcessor {
-  const exporter = new OTLPTraceExporter({ url, timeoutMillis: timeout('TRACES') });
   const maxQueueSize = amount('OTEL_BSP_MAX_QUEUE_SIZE') ?? MAX_SPANS;
-  const maxExportBatchSize = amount('OTEL_BSP_MAX_EXPORT_BATCH_SIZE');
+  const maxExportBatchSize = amount('OTEL_BSP_MAX_EXPORT_BATCH_SIZE') ?? BATCH_SPANS;
+  const exporter = new OTLPTraceExporter({
+    url,
+    timeoutMillis: timeout('TRACES'),
+    // The shutdown exports the whole queue at once, beside the export that runs. Beyond its own
+    // limit of 30, the exporter would drop batches.
+    concurrencyLimit: Math.ceil(maxQueueSize / maxExportBatchSize) + 1,
+  });
   const scheduledDelayMillis = amount('OTEL_BSP_SCHEDULE_DELAY');
   const exportTimeoutMillis = amount('OTEL_BSP_EXPORT_TIMEOUT');
   return new BatchSpanProcessor({
     exporter: warning(exporter, 'traces', url, warn),
     maxQueueSize,
-    ...(maxExportBatchSize !== undefined && { maxExportBatchSize }),
+    maxExportBatchSize,
     ...(scheduledDelayMillis !== undefined && { scheduledDelayMillis }),
     ...(exportTimeoutMillis !== undefined && { exportTimeoutMillis }),
   });

@@ -1,5 +1,9 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { TracerProvider } from '@opentelemetry/sdk-trace';
 import { expect, it } from 'vitest';
-import { warning } from '../../../src/telemetry/node/exporters.ts';
+import { spanProcessor, warning } from '../../../src/telemetry/node/exporters.ts';
+import { loadPackages } from '../../../src/telemetry/node/packages.ts';
 
 const URL = 'http://user:secret@127.0.0.1:4318/v1/traces?key=secret';
 
@@ -49,4 +53,23 @@ it.each([
 
 it('a failed export does not end the shutdown of the SDK', () => {
   expect(exportAll([failed('refused')]).given).toEqual([{ code: 0 }]);
+});
+
+it('a shutdown exports a full queue of spans, without a loss', async () => {
+  let exports = 0;
+  const server = createServer((request, response) => {
+    exports += 1;
+    request.resume().on('end', () => response.end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/traces`;
+  const lines: string[] = [];
+  const processor = spanProcessor(await loadPackages(), url, (line) => lines.push(line));
+  const provider = new TracerProvider({ spanProcessors: [processor] });
+  const tracer = provider.getTracer('test');
+  for (let span = 0; span < 16_384; span += 1) tracer.startSpan('span').end();
+  await provider.shutdown();
+  server.close();
+  expect(lines).toEqual([]);
+  expect(exports).toBe(32);
 });
