@@ -35,7 +35,7 @@ export class FleetLearner {
   private readonly workers = new Map<string, Map<number, SentAttempt>>();
   /** The latest time that was read. Later reports of an earlier time count as of this time. */
   private readTo = Number.NEGATIVE_INFINITY;
-  /** The last limits that answers named. */
+  /** The last limits that answers to accepted attempts named. */
   private told: { readonly at: number; readonly limits: readonly ReportedLimit[] } | undefined;
   private tokens = 1;
   private measured = 0;
@@ -175,11 +175,13 @@ export class FleetLearner {
       return;
     }
     const told: Verdict = typeof verdict === 'number' ? { kind: 'ok' } : verdict;
-    if (told.limits !== undefined) this.told = { at, limits: told.limits };
     if (isRejection(told)) {
       learner.rejected(sending, told, at);
       this.hasNews = true;
-    } else learner.answered(sending, told, used, at);
+      return;
+    }
+    if (told.limits !== undefined) this.told = { at, limits: told.limits };
+    learner.answered(sending, told, used, at);
   }
 
   private gone(worker: string, at: number): void {
