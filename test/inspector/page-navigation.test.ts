@@ -121,7 +121,7 @@ it('the page works below a path of a reverse proxy', async () => {
   try {
     await page.goto(`http://127.0.0.1:${port}/tools/headgate/`);
     await shows(page, 'h1', 'first');
-    await page.click('.request-line');
+    await (await page.waitForSelector('.request-line'))?.click();
     await shows(page, '.request-detail', 'attempt 1 took');
     await page.reload();
     await shows(page, '.request-detail', 'attempt 1 took');
