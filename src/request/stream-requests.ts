@@ -128,8 +128,6 @@ export class StreamRequests<T> implements AdmissionCallback {
   private takeOver(ticket: Ticket<T>): void {
     try {
       this.factory.complete(ticket);
-      // A function of the options has unsubscribed: the earlier gate settles the ticket.
-      if (this.gone) return;
       ticket.take(this);
     } catch (error) {
       this.sink.inputFailed(error);

@@ -1,4 +1,4 @@
-import { of } from 'rxjs';
+import { of, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { concurrencyLimit, costBudget, dispatch, rateLimit } from '../../../src/index.ts';
 import { ManualClock } from '../../../src/simulator/manual-clock.ts';
@@ -98,6 +98,30 @@ describe('a gate behind another one', () => {
     expect(seen.error).toMatchObject({ name: 'EstimatorError', index: 1 });
     await clock.runAllAsync();
     expect(settled).toEqual(['cancelled', 'cancelled']);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('leaves nothing behind if such a function unsubscribes', async () => {
+    const clock = new ManualClock();
+    const settled: string[] = [];
+    const instrumentation = { settled: (_: unknown, outcome: string) => settled.push(outcome) };
+    const limits = { images: { limit: 9, windowMs: WINDOW_MS } };
+    const values = new Subject<string>();
+    const chain = values.pipe(
+      concurrencyLimit<string>({ clock, instrumentation }),
+      rateLimit<string>({
+        ...{ limits, clock },
+        costs: () => {
+          seen.unsubscribe();
+          return { images: 1 };
+        },
+      }),
+      dispatch(serverOf(clock).project, { clock }),
+    );
+    const seen = chain.subscribe();
+    values.next('a');
+    await clock.runAllAsync();
+    expect(settled).toEqual(['cancelled']);
     expect(clock.pendingTimers).toBe(0);
   });
 });

@@ -103,7 +103,6 @@ export class UnitRate {
 
   /** How much unused time may be made up for, in ms: what reports say is left covers it. */
   unusedMs(now: number): number {
-    if (this.#origin !== 'headers') return 0;
     return this.#reported.unused(this.#sent - this.#lost, now) / this.perMs;
   }
 

@@ -68,14 +68,26 @@ describe('limits that headers tell', () => {
     expect(rejected).toBeLessThan(10);
   });
 
-  it('do not slow requests down where only errors tell them', async () => {
-    const bucket = (unit: 'requests' | 'tokens', limit: number): LimitOptions => ({
-      ...{ unit, limit, windowMs: MINUTE_MS, algorithm: 'token-bucket', charge: 'actual' },
-    });
-    const limits = [bucket('requests', 2_000), bucket('tokens', 1_300_000)];
+  const bucket = (unit: 'requests' | 'tokens', limit: number): LimitOptions => ({
+    ...{ unit, limit, windowMs: MINUTE_MS, algorithm: 'token-bucket', charge: 'actual' },
+  });
+  it.each([
+    ['tokens', [bucket('requests', 2_000), bucket('tokens', 1_300_000)]],
+    ['requests', [bucket('requests', 1_300)]],
+  ])('do not slow requests down where only errors tell them: %s', async (_, limits) => {
     const provider = { latency: 2_000, rejectLatencyMs: 50, limits };
     const { accepted } = await acceptedPerMinute(provider, () => 1_000, { readsAnswers: false });
     expect(accepted).toBeGreaterThan(1_280);
+  });
+
+  it('cause no more rejections where only errors tell them', async () => {
+    const limits = [sliding('requests', 1_000)];
+    const provider = { latency: 2_000, rejectLatencyMs: 50, limits };
+    const { accepted, rejected } = await acceptedPerMinute(provider, () => 1, {
+      readsAnswers: false,
+    });
+    expect(accepted).toBeGreaterThan(900);
+    expect(rejected).toBeLessThan(50);
   });
 
   it.each([1, 2, 3])('are used together by requests of different sizes: seed %d', async (seed) => {

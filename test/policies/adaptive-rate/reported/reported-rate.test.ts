@@ -83,6 +83,25 @@ describe('a rate that is told', () => {
     expect(rate.toldPerMs(30)).toBe(2 / 100);
   });
 
+  it('ignores rejections as long as the resets of accepted attempts have passed', () => {
+    const rate = new ReportedRate();
+    report(rate, 0, 0, { ...HUNDRED, resetMs: 9_000 }, { isAccepted: false });
+    report(rate, 10, 1, { ...HUNDRED, isResetTime: true });
+    expect(rate.toldPerMs(10)).toBeUndefined();
+  });
+
+  it('lets a pace make up for lost time with half of what is left, but not in a fixed window', () => {
+    const unusedOf = (limit: Window, size: number) => {
+      const { reported } = play(limit, () => ({ limit: size, windowMs: 10_000 }), 60, 5);
+      const spare = 1;
+      return { unused: reported.unused(300, 60_000), most: (limit.left(60_000) - spare) / 2 };
+    };
+    const gradual = unusedOf(sliding(100, 10_000), 100);
+    expect(gradual.unused).toBeGreaterThan(0.8 * gradual.most);
+    expect(gradual.unused).toBeLessThanOrEqual(1.2 * gradual.most);
+    expect(unusedOf(fixed(100, 10_000), 100).unused).toBe(0);
+  });
+
   it.each([
     { what: 'a used-up limit', limit: 600, resetMs: 60_000, perMs: 1 / 100 },
     { what: 'a limit on the distance', limit: 600, resetMs: 100, perMs: 0 },
@@ -90,9 +109,9 @@ describe('a rate that is told', () => {
   ])('says whether others may use up $what of $limit a minute', ({ limit, resetMs, perMs }) => {
     const rate = new ReportedRate();
     for (let order = 0; order < 20; order += 1) {
-      report(rate, order * 100, order, { limit, remaining: 0, resetMs: resetMs + 1 });
+      report(rate, order * 100, order, { limit, remaining: 0, resetMs: resetMs - 5 });
     }
-    expect(rate.wholePerMs(2_000)).toBeCloseTo(perMs, 3);
+    expect(rate.wholePerMs(2_000)).toBeCloseTo(perMs, 6);
   });
 
   it('ignores what an earlier attempt tells later', () => {
