@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { cacheIn } from '../../src/batch/cache/answer-cache.ts';
 import { type AnswerCache, type BatchResponse, openCache } from '../../src/batch/index.ts';
 import { batchRig, prompts } from './rig.ts';
 
@@ -115,10 +116,6 @@ describe('a cache of the program', () => {
 });
 
 describe('a cache on a full disk', () => {
-  afterEach(() => {
-    vi.doUnmock('lmdb');
-  });
-
   it('tells the cause, and closes at once', async (test) => {
     // As lmdb does: a batch of writes ends in a later turn, and then has a promise of its own.
     const commitError = Promise.reject(new Error('Input/output error'));
@@ -141,10 +138,9 @@ describe('a cache on a full disk', () => {
       },
       close: () => new Promise(() => {}),
     };
-    vi.doMock('lmdb', () => ({ open: () => store }));
     const rig = await batchRig(test);
     rig.write('in.jsonl', prompts(100));
-    const cache = await openCache(rig.path('cache'), '');
+    const cache = cacheIn(store as unknown as Parameters<typeof cacheIn>[0], '');
     const { stop } = await rig.run({ cache, concurrency: 1 });
     expect(stop?.message).toBe('cannot write to the cache: Input/output error');
     await cache.close();

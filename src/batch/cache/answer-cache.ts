@@ -1,3 +1,4 @@
+import type { Database } from 'lmdb';
 import { BatchError, codeOf, messageOf } from '../errors.ts';
 import { at, countAt, isObject } from '../json.ts';
 import type { BatchRequest, BatchResponse } from '../request.ts';
@@ -21,33 +22,40 @@ export interface AnswerCache {
 export async function openCache(folder: string, scope: string): Promise<AnswerCache> {
   const { open } = await loadStore();
   try {
-    const store = open<unknown, string>({ path: folder, compression: true });
-    let hasFailed = false;
-    const keyOf = ({ hash }: BatchRequest) => `${hash} ${scope}`;
-    return {
-      get: (request) => responseIn(store.get(keyOf(request))),
-      put: async (request, { statusCode, requestId, body }) => {
-        try {
-          const written = store.put(keyOf(request), { statusCode, requestId, body });
-          // lmdb has just planned to end its batch of writes in the same way, and then makes a
-          // promise of its own: without a handler its rejection would end the process.
-          setImmediate(() => void store.committed.then(ignore, ignore));
-          await written;
-        } catch (error) {
-          hasFailed = true;
-          // The cause of a failed commit, such as a full disk, is a rejected promise in the error.
-          await at(error, 'commitError');
-          throw error;
-        }
-      },
-      // Closing would wait for the failed commit for ever.
-      close: async () => {
-        if (!hasFailed) await store.close();
-      },
-    };
+    return cacheIn(open<unknown, string>({ path: folder, compression: true }), scope);
   } catch (error) {
     throw new BatchError(`the cache in ${folder}: ${messageOf(error)}`, { cause: error });
   }
+}
+
+/** What a cache needs of an LMDB store. */
+type Store = Pick<Database<unknown, string>, 'get' | 'put' | 'committed' | 'close'>;
+
+/** A cache in an open store. @param scope as for {@link openCache} */
+export function cacheIn(store: Store, scope: string): AnswerCache {
+  let hasFailed = false;
+  const keyOf = ({ hash }: BatchRequest) => `${hash} ${scope}`;
+  return {
+    get: (request) => responseIn(store.get(keyOf(request))),
+    put: async (request, { statusCode, requestId, body }) => {
+      try {
+        const written = store.put(keyOf(request), { statusCode, requestId, body });
+        // lmdb has just planned to end its batch of writes in the same way, and then makes a
+        // promise of its own: without a handler its rejection would end the process.
+        setImmediate(() => void store.committed.then(ignore, ignore));
+        await written;
+      } catch (error) {
+        hasFailed = true;
+        // The cause of a failed commit, such as a full disk, is a rejected promise in the error.
+        await at(error, 'commitError');
+        throw error;
+      }
+    },
+    // Closing would wait for the failed commit for ever.
+    close: async () => {
+      if (!hasFailed) await store.close();
+    },
+  };
 }
 
 function ignore(): void {}
