@@ -195,8 +195,7 @@ export class ReportedRate {
     const described = this.#described;
     if (report === undefined) return 0;
     // Nothing is ever left of a limit on the distance between requests, whatever others use.
-    if (isSmall(report, described)) return 0;
-    if (described.highest < 1 && this.#holdsOne(report)) return 0;
+    if (described.highest < 1 && (isSmall(report, described) || this.#holdsOne(report))) return 0;
     // The measured refill of a bucket excludes what others use.
     return described.kind === 'bucket' ? report.fullPerMs : (this.usualPerMs(now) ?? 0);
   }
