@@ -189,9 +189,7 @@ export class Tracing implements Instrumentation {
   #begin(ticket: Ticket): Note | undefined {
     const arrival = this.#carrier.of(ticket);
     if (isUnsampled(arrival)) return undefined;
-    // The age is read first: a pause between the two must not date the arrival before the caller.
-    const ageMs = Math.max(0, ticket.ageMs);
-    const arrivedAt = Date.now() - ageMs;
+    const arrivedAt = wallTimeAgo(() => Math.max(0, ticket.ageMs));
     const mode = this.#modes.get(ticket) ?? 'normal';
     // Samplers see only these attributes. Others are added if the span is recorded.
     const attributes = { [ATTRIBUTES.name]: this.#name, [ATTRIBUTES.mode]: mode };
@@ -204,6 +202,20 @@ export class Tracing implements Instrumentation {
       note.span = new RequestSpan(this.#tracer, ticket, this.#name, span, inside, arrivedAt);
     }
     return note;
+  }
+}
+
+/**
+ * The wall clock so long ago. The age is read before the clock, so that a pause of the process
+ * between the two dates nothing before its cause. It would date it too late: then both are read
+ * again.
+ */
+function wallTimeAgo(ageMs: () => number): number {
+  for (let tries = 3; ; tries -= 1) {
+    const before = Date.now();
+    const age = ageMs();
+    const now = Date.now();
+    if (now - before <= 1 || tries === 0) return now - age;
   }
 }
 

@@ -310,6 +310,33 @@ describe('spans', () => {
     expect(span?.instrumentationScope).toMatchObject({ name: 'headgate', version });
   });
 
+  it('do not start late if the process pauses once while they are made', async () => {
+    let now = 1_000_000;
+    let pauses = 0;
+    const clock = Object.assign(new ManualClock(), {
+      now: () => {
+        const read = now;
+        // The process pauses after the clock is read for the first time since the wall clock was.
+        if (pauses === 1) now += 50;
+        pauses += pauses;
+        return read;
+      },
+    });
+    const limiter = createLimiter({ clock });
+    const wall = vi.spyOn(Date, 'now').mockImplementation(() => {
+      pauses ||= 1;
+      return now;
+    });
+    try {
+      await limiter.run(async () => {});
+    } finally {
+      wall.mockRestore();
+    }
+    const span = sdk.finished().find(({ name }) => name === 'headgate.request');
+    const [seconds = 0, nanos = 0] = span?.startTime ?? [];
+    expect(seconds * 1e3 + nanos / 1e6).toBe(1_000_000);
+  });
+
   it('do not start before the request arrived if the process pauses while they are made', async () => {
     let now = 1_000_000;
     const pausing = Object.assign(new ManualClock(), { now: () => now });
