@@ -1,7 +1,13 @@
 import { ManualClock } from 'headgate/simulator';
 import { from, NEVER } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createLimiter, QueueFullError, throttle, version } from '../../../src/index.ts';
+import {
+  createLimiter,
+  type Limiter,
+  QueueFullError,
+  throttle,
+  version,
+} from '../../../src/index.ts';
 import { parentOf, type Sdk, startSdk } from '../../telemetry/sdk.ts';
 
 let sdk: Sdk;
@@ -273,6 +279,19 @@ describe('what adapts', () => {
   });
 });
 
+/** The start of a request's span, in ms, while the wall clock is read so. */
+async function startWith(limiter: Limiter, readWall: () => number): Promise<number> {
+  const wall = vi.spyOn(Date, 'now').mockImplementation(readWall);
+  try {
+    await limiter.run(async () => {});
+  } finally {
+    wall.mockRestore();
+  }
+  const span = sdk.finished().find(({ name }) => name === 'headgate.request');
+  const [seconds = 0, nanos = 0] = span?.startTime ?? [];
+  return seconds * 1e3 + nanos / 1e6;
+}
+
 describe('spans', () => {
   it('never start before their parent, nor end before they start', async () => {
     const at = ([seconds, nanos]: readonly [number, number]) => seconds * 1e9 + nanos;
@@ -312,29 +331,24 @@ describe('spans', () => {
 
   it('do not start late if the process pauses once while they are made', async () => {
     let now = 1_000_000;
-    let pauses = 0;
+    let isPauseDue: boolean | undefined;
     const clock = Object.assign(new ManualClock(), {
       now: () => {
         const read = now;
         // The process pauses after the clock is read for the first time since the wall clock was.
-        if (pauses === 1) now += 50;
-        pauses += pauses;
+        if (isPauseDue === true) {
+          now += 50;
+          isPauseDue = false;
+        }
         return read;
       },
     });
     const limiter = createLimiter({ clock });
-    const wall = vi.spyOn(Date, 'now').mockImplementation(() => {
-      pauses ||= 1;
+    const readWall = () => {
+      isPauseDue ??= true;
       return now;
-    });
-    try {
-      await limiter.run(async () => {});
-    } finally {
-      wall.mockRestore();
-    }
-    const span = sdk.finished().find(({ name }) => name === 'headgate.request');
-    const [seconds = 0, nanos = 0] = span?.startTime ?? [];
-    expect(seconds * 1e3 + nanos / 1e6).toBe(1_000_000);
+    };
+    expect(await startWith(limiter, readWall)).toBe(1_000_000);
   });
 
   it('do not start before the request arrived if the process pauses while they are made', async () => {
@@ -343,17 +357,10 @@ describe('spans', () => {
     const limiter = createLimiter({ clock: pausing });
     const arrivedAt = now;
     // The process pauses after each reading of the wall clock.
-    const wall = vi.spyOn(Date, 'now').mockImplementation(() => {
+    const readWall = () => {
       now += 50;
       return now - 50;
-    });
-    try {
-      await limiter.run(async () => {});
-    } finally {
-      wall.mockRestore();
-    }
-    const span = sdk.finished().find(({ name }) => name === 'headgate.request');
-    const [seconds = 0, nanos = 0] = span?.startTime ?? [];
-    expect(seconds * 1e3 + nanos / 1e6).toBeGreaterThanOrEqual(arrivedAt);
+    };
+    expect(await startWith(limiter, readWall)).toBeGreaterThanOrEqual(arrivedAt);
   });
 });
