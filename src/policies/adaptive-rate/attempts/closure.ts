@@ -26,7 +26,6 @@ export class Closure implements CountedOpen {
   readonly isBySaved: boolean;
   /** When the last rejected attempt was sent. */
   lastAt: number;
-  rejected = 0;
   /** The earliest end of the wait that its rejections named; -Infinity if they named none. */
   namedUntil = Number.NEGATIVE_INFINITY;
   /**
@@ -102,7 +101,6 @@ export class Closure implements CountedOpen {
     if (!isForeign) this.isForeign = false;
     if (!isOfOtherKind) this.isOfOtherKind = false;
     this.usedUpPerMs = Math.max(this.usedUpPerMs, usedUpPerMs);
-    this.rejected += 1;
     this.namedUntil = Math.max(this.namedUntil, namedUntil);
     this.lastAt = at;
     this.reopenedAt = undefined;
