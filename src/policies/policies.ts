@@ -1,5 +1,4 @@
 import type { GaugeValue, PolicyMetric } from '../model/gauge.ts';
-import type { GateKind } from '../model/outcome.ts';
 import type { Backoff } from './backoff.ts';
 import type { Part } from './composite.ts';
 import type { Option, OptionGroup } from './option.ts';
@@ -143,9 +142,6 @@ export function measure(policies: Partial<Policies>, now: number): Record<string
   }
   return values;
 }
-
-/** The causes that waits for policies are counted under. */
-export const KINDS: readonly GateKind[] = [...new Set(ENTRIES.map(([, { kind }]) => kind))];
 
 /** The gauges of all policies, by their keys. */
 export const POLICY_METRICS: Readonly<Record<PolicyMetricKey, PolicyMetric>> = Object.assign(
