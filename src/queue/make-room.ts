@@ -2,7 +2,7 @@ import { QueueFullError } from '../model/errors.ts';
 import type { GateKind } from '../model/outcome.ts';
 import { isTicket, type Ticket } from '../model/ticket.ts';
 import type { DrainLoop } from './drain-loop.ts';
-import { decideRoom, type QueueCapacity } from './queue-rules.ts';
+import { type QueueCapacity, seekDropped } from './queue-rules.ts';
 import type { WaitRecorder } from './wait-recorder.ts';
 import {
   type AdmissionCallback,
@@ -37,9 +37,8 @@ export function makeRoom(
     ticket.refuse(new QueueFullError(bound.maxQueue, waitKind));
   };
   while (!owner.gone) {
-    const { length } = requests;
-    if (length < bound.maxQueue) return true;
-    if (loop.isDeciding || decideRoom(queue, bound, newcomer, owner, length) !== 'head-goes') break;
+    if (requests.length < bound.maxQueue) return true;
+    if (loop.isDeciding || !seekDropped(queue, bound, newcomer, owner)) break;
     const { item, owner: oldest } = queue;
     if (isTicket(item) && item.attempts > 0) break;
     let dropped: Ticket | undefined;

@@ -24,31 +24,19 @@ export interface QueueBound {
 }
 
 /**
- * The decision on a newcomer that has to wait:
- * - `room`: it enters the queue
- * - `head-goes`: the head, which was found for this, is to be shifted and settled; then ask again
- * - `newcomer-goes`: the newcomer is refused
+ * Finds the waiter that is dropped so that a newcomer gets into a full queue, and makes it the head.
+ * Cancelled ones do not count. It moves the head, so it must not be called while the gate decides on
+ * it.
+ * @returns false if the newcomer must be dropped instead
  */
-export type RoomDecision = 'room' | 'head-goes' | 'newcomer-goes';
-
-/**
- * Decides whether there is room for a newcomer, and which waiter makes room. Cancelled ones do not
- * count. After the bound was lowered several waiters may have to go: ask until there is room.
- *
- * It moves the head of the queue, so it must not be called while the gate decides on the head.
- * @param waiting how many wait, other queues included
- */
-export function decideRoom<Item, Owner>(
+export function seekDropped<Item, Owner>(
   queue: Queue<Item, Owner>,
   { maxQueue, overflow }: QueueBound,
   newcomer: Item,
   owner: Owner,
-  waiting = queue.length,
-): RoomDecision {
-  if (waiting < maxQueue) return 'room';
-  if (overflow !== 'drop-oldest' || maxQueue === 0) return 'newcomer-goes';
-  const found = queue.seekOldest === undefined ? queue.seek() : queue.seekOldest(newcomer, owner);
-  return found ? 'head-goes' : 'newcomer-goes';
+): boolean {
+  if (overflow !== 'drop-oldest' || maxQueue === 0) return false;
+  return queue.seekOldest === undefined ? queue.seek() : queue.seekOldest(newcomer, owner);
 }
 
 /** Bounds how many requests wait at a gate. */

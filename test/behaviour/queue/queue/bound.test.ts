@@ -1,11 +1,11 @@
-import { equal, notEqual, ok } from 'node:assert/strict';
+import { equal, ok } from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { REQUEST_OPTIONS } from '../../../../src/options/limiter-config.ts';
 import { checkOptions } from '../../../../src/policies/option.ts';
 import { Fifo } from '../../../../src/queue/fifo.ts';
 import { PriorityQueue } from '../../../../src/queue/priority-queue.ts';
-import { decideRoom, type Overflow, type QueueBound } from '../../../../src/queue/queue-rules.ts';
+import { type Overflow, type QueueBound, seekDropped } from '../../../../src/queue/queue-rules.ts';
 import { queueRulesOf } from '../../../../src/request/gate-opener.ts';
 import { systemClock } from '../../../../src/util/clock.ts';
 import {
@@ -38,13 +38,12 @@ function queueBound(maxQueue?: number, overflow?: Overflow): QueueBound {
 function enter(queue: Waiters, bound: QueueBound, sort: Sort = {}): Waiter[] {
   const newcomer = waiter(sort);
   const gone: Waiter[] = [];
-  let admission = decideRoom(queue, bound, newcomer, newcomer);
-  for (; admission === 'head-goes'; admission = decideRoom(queue, bound, newcomer, newcomer)) {
+  while (queue.length >= bound.maxQueue) {
+    if (!seekDropped(queue, bound, newcomer, newcomer)) return [...gone, newcomer];
     gone.push(queue.item);
     queue.shift();
   }
-  if (admission === 'room') queue.push(newcomer, newcomer, 0);
-  else gone.push(newcomer);
+  queue.push(newcomer, newcomer, 0);
   return gone;
 }
 
@@ -90,18 +89,16 @@ describe('a bound', () => {
           for (const step of steps) {
             if (step.do === 'push') {
               const newcomer = waiter(step.sort);
-              const full = living.length === bound.maxQueue;
-              const verdict = decideRoom(queue, bound, newcomer, newcomer);
+              const isFull = living.length === bound.maxQueue;
+              const isDropped = isFull && seekDropped(queue, bound, newcomer, newcomer);
               // At each step with `node:assert`: `expect` takes a hundred times as long.
-              if (!full) equal(verdict, 'room');
-              else if (bound.overflow !== 'drop-oldest') equal(verdict, 'newcomer-goes');
-              else notEqual(verdict, 'room');
-              if (verdict === 'head-goes') {
+              if (bound.overflow !== 'drop-oldest') equal(isDropped, false);
+              if (isDropped) {
                 ok(living.includes(queue.item));
                 living = living.filter((item) => item !== queue.item);
                 queue.shift();
               }
-              if (verdict !== 'newcomer-goes') {
+              if (!isFull || isDropped) {
                 queue.push(newcomer, newcomer, 0);
                 living.push(newcomer);
               }
