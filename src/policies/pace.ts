@@ -46,20 +46,18 @@ export interface PaceSnapshot {
  * applies to the running pause.
  */
 export class Pace implements Policy<number> {
+  /** An adaptive policy may change it. */
   readonly interval: Interval;
   readonly #random: Random;
   #jitter: number;
   #grantedAt = Number.NEGATIVE_INFINITY;
   #draw = 0;
 
-  /**
-   * @param interval the interval, which an adapting policy may share and change
-   * @throws RangeError or TypeError that names a wrong option
-   */
-  constructor(options: PaceOptions, random: Random, interval = new Interval(options)) {
+  /** @throws RangeError or TypeError that names a wrong option */
+  constructor(options: PaceOptions, random: Random) {
     this.#jitter = checkJitter(options);
     this.#random = random;
-    this.interval = interval;
+    this.interval = new Interval(options);
   }
 
   wait(_request: RequestCost, now: number): number {
@@ -83,12 +81,6 @@ export class Pace implements Policy<number> {
       maxIntervalMs: this.interval.maxMs,
       nextInMs: Math.max(0, this.#nextAt() - now),
     };
-  }
-
-  /** @throws as `configure` does, and changes nothing */
-  check(options: PaceOptions): void {
-    checkJitter(options);
-    new Interval(options);
   }
 
   /**
@@ -167,7 +159,8 @@ export const PACE: PolicyDefinition<PaceOption, Pace | undefined, PaceOption, 'i
     if (policy === undefined) {
       throw new TypeError('`pace` cannot change: the limiter was made without one');
     }
-    policy.check(pace);
+    // Construct once, so that wrong options throw here.
+    new Pace(pace, Math.random);
     return () => policy.configure(pace);
   },
 

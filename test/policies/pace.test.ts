@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Interval } from '../../src/policies/interval.ts';
 import { Pace } from '../../src/policies/pace.ts';
 import { seededRandom } from '../../src/simulator/random.ts';
 
@@ -59,12 +58,11 @@ describe('pace', () => {
   });
 
   it('draws none for a pause of nothing, though it may become one while it runs', () => {
-    const interval = new Interval({ intervalMs: 0 });
     const never = () => expect.unreachable('no chance is needed');
-    const pace = new Pace({}, never, interval);
+    const pace = new Pace({ intervalMs: 0 }, never);
     pace.take(DEMAND, 0);
     expect(pace.wait(DEMAND, 0)).toBe(0);
-    expect(interval.slower()).toBe(200);
+    expect(pace.interval.slower()).toBe(200);
     expect([pace.wait(DEMAND, 50), pace.snapshot(60).nextInMs]).toEqual([150, 140]);
   });
 
@@ -85,9 +83,8 @@ describe('pace', () => {
   });
 
   it('shares its interval with whoever adapts it', () => {
-    const interval = new Interval({ intervalMs: 100 });
-    const pace = new Pace({ jitter: 0 }, middle, interval);
-    interval.slower();
+    const pace = new Pace({ intervalMs: 100, jitter: 0 }, middle);
+    pace.interval.slower();
     expect(departures(pace, 2)).toEqual([0, 200]);
   });
 
