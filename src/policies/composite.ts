@@ -103,56 +103,56 @@ export class Composite implements Policy<Charges> {
   }
 
   /** The longest wait that any part needs. After a refusal no other part is asked. */
-  wait(demand: RequestCost, now: number): number {
+  wait(request: RequestCost, now: number): number {
     let waitMs = 0;
-    const first = this.#first.policy.wait(demand, now);
+    const first = this.#first.policy.wait(request, now);
     if (first !== 0) waitMs = this.#longer(this.#first, first, waitMs);
     if (waitMs === REFUSED) return REFUSED;
-    const second = this.#second.policy.wait(demand, now);
+    const second = this.#second.policy.wait(request, now);
     if (second !== 0) waitMs = this.#longer(this.#second, second, waitMs);
     if (waitMs === REFUSED) return REFUSED;
-    const third = this.#third.policy.wait(demand, now);
+    const third = this.#third.policy.wait(request, now);
     if (third !== 0) waitMs = this.#longer(this.#third, third, waitMs);
     if (waitMs === REFUSED) return REFUSED;
-    const fourth = this.#fourth.policy.wait(demand, now);
+    const fourth = this.#fourth.policy.wait(request, now);
     if (fourth !== 0) waitMs = this.#longer(this.#fourth, fourth, waitMs);
     if (waitMs === REFUSED) return REFUSED;
-    const fifth = this.#fifth.policy.wait(demand, now);
+    const fifth = this.#fifth.policy.wait(request, now);
     if (fifth !== 0) waitMs = this.#longer(this.#fifth, fifth, waitMs);
     if (waitMs === REFUSED) return REFUSED;
-    const sixth = this.#sixth.policy.wait(demand, now);
+    const sixth = this.#sixth.policy.wait(request, now);
     return sixth === 0 ? waitMs : this.#longer(this.#sixth, sixth, waitMs);
   }
 
-  refusal(demand: RequestCost, now: number): Error {
-    const error = this.#refuser?.refusal?.(demand, now);
+  refusal(request: RequestCost, now: number): Error {
+    const error = this.#refuser?.refusal?.(request, now);
     return error ?? new TypeError('nothing has refused this request');
   }
 
-  take(demand: RequestCost, now: number): Charges {
+  take(request: RequestCost, now: number): Charges {
     return {
-      first: this.#first.policy.take(demand, now),
-      second: this.#second.policy.take(demand, now),
-      third: this.#third.policy.take(demand, now),
-      fourth: this.#fourth.policy.take(demand, now),
-      fifth: this.#fifth.policy.take(demand, now),
-      sixth: this.#sixth.policy.take(demand, now),
+      first: this.#first.policy.take(request, now),
+      second: this.#second.policy.take(request, now),
+      third: this.#third.policy.take(request, now),
+      fourth: this.#fourth.policy.take(request, now),
+      fifth: this.#fifth.policy.take(request, now),
+      sixth: this.#sixth.policy.take(request, now),
     };
   }
 
   /** Gives charges back from the last part to the first. */
   giveBack(
     { first, second, third, fourth, fifth, sixth }: Charges,
-    ended: CompletedAttempt,
-    at: Time,
+    completed: CompletedAttempt,
+    time: Time,
   ): void {
-    const time = this.#moment.of(at);
-    if (sixth !== 0) this.#sixth.policy.giveBack(sixth, ended, time);
-    if (fifth !== 0) this.#fifth.policy.giveBack(fifth, ended, time);
-    if (fourth !== 0) this.#fourth.policy.giveBack(fourth, ended, time);
-    if (third !== 0) this.#third.policy.giveBack(third, ended, time);
-    if (second !== 0) this.#second.policy.giveBack(second, ended, time);
-    if (first !== 0) this.#first.policy.giveBack(first, ended, time);
+    const moment = this.#moment.of(time);
+    if (sixth !== 0) this.#sixth.policy.giveBack(sixth, completed, moment);
+    if (fifth !== 0) this.#fifth.policy.giveBack(fifth, completed, moment);
+    if (fourth !== 0) this.#fourth.policy.giveBack(fourth, completed, moment);
+    if (third !== 0) this.#third.policy.giveBack(third, completed, moment);
+    if (second !== 0) this.#second.policy.giveBack(second, completed, moment);
+    if (first !== 0) this.#first.policy.giveBack(first, completed, moment);
   }
 
   snapshot(): object {
