@@ -56,20 +56,15 @@ export function gateOpener(
   const adaptive = adaptiveChoice(options);
   const isPaced = isAdaptiveRate(adaptive);
   const { maxRetryAfterMs, onLongWait, outageMs, random = Math.random } = options;
-  const backoff = {
-    ...(isPaced && PACED_BACKOFF),
-    ...options.backoff,
-    maxRetryAfterMs,
-    onLongWait,
-    outageMs,
-  };
+  const backoffOf = (isPaced: boolean) => ({ ...(isPaced && PACED_BACKOFF), ...options.backoff });
+  const backoff = { ...backoffOf(isPaced), maxRetryAfterMs, onLongWait, outageMs };
   return (common, { isPrioritized = false, timeouts, ...extras } = {}) => {
     const { clock, instrumentation } = common;
     const feedback = common.feedback ?? new FeedbackSubject({ ...backoff, clock, instrumentation });
     const setPaced = (isPaced: boolean) => {
       // A feedback that others share keeps the rules that it was made with.
       if (common.feedback !== undefined) return;
-      feedback.setBackoff({ ...(isPaced && PACED_BACKOFF), ...options.backoff });
+      feedback.setBackoff(backoffOf(isPaced));
     };
     const { attemptTimeoutMs = DEFAULT_ATTEMPT_TIMEOUT_MS } = options;
     // These timers keep no process alive: the work that an attempt waits for does.

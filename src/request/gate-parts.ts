@@ -26,9 +26,9 @@ export interface RequestGateParts extends RequestGateExtras {
   /** Ends attempts that take too long. */
   readonly timeouts: Timeouts;
   /** Called with whether the rate adapts, when that has changed. */
-  readonly setPaced?: (isPaced: boolean) => void;
+  readonly setPaced: (isPaced: boolean) => void;
   /** The limits that it shares with other workers through a store. */
-  readonly fleet?: RemoteLimits | undefined;
+  readonly fleet: RemoteLimits | undefined;
 }
 
 /** Optional parts. */

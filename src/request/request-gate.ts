@@ -133,7 +133,7 @@ export class RequestGate implements LimitNames {
     this.own.setAdaptive(adaptive, concurrency);
     this.#askAgain();
     this.#parts.retry.isPaced = this.own.isPaced;
-    this.#parts.setPaced?.(this.own.isPaced);
+    this.#parts.setPaced(this.own.isPaced);
   }
 
   /**
