@@ -120,7 +120,7 @@ export function dispatch<T, O extends ProjectOutput>(
         retry: new RetryPolicy(options),
         classify: classifierOf(options.classify),
         answers: PLAIN_ANSWERS,
-        clock: feedback.clock,
+        clock,
         random,
         instrumentation,
         // A timeout keeps no process alive: the call of the attempt does.
