@@ -42,6 +42,10 @@ const EXTRA_KEYS = [...KEY_KEYS, 'name', 'telemetry', 'shared'] as const;
 /** Options of a stream's requests and results. All limits are the limiter's. */
 export interface LimiterThrottleOptions<T> extends ResultOptions, NamedRequestOptions<T> {}
 
+const THROTTLE_KEYS: readonly string[] = [...RESULT_KEYS, ...NAMED_REQUEST_KEYS];
+/** Those of them that calls take, too. */
+const CALL_KEYS: readonly string[] = ['costs', 'priority', 'weight', 'id'];
+
 /**
  * Checks the arguments of `throttle` of a limiter or a group.
  * @param name of the method, for errors
@@ -53,7 +57,7 @@ export function checkThrottle<T>(
   options: LimiterThrottleOptions<T>,
 ): void {
   checkFunction('project', project);
-  checkKeys(name, options, [...RESULT_KEYS, ...NAMED_REQUEST_KEYS]);
+  checkKeys(name, options, THROTTLE_KEYS);
   checkResultOptions(options);
   checkRequestOptions(options);
 }
@@ -70,10 +74,6 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ['intervalMs', 'pace.intervalMs'],
 ]);
 
-const REQUEST_OPTIONS: readonly string[] = [...RESULT_KEYS, ...NAMED_REQUEST_KEYS];
-/** Those of them that calls take, too. */
-const CALL_OPTIONS: readonly string[] = ['costs', 'priority', 'weight', 'id'];
-
 /**
  * Finds options of other libraries, and those of single requests.
  * @throws TypeError that says what to give instead, or where
@@ -89,8 +89,8 @@ function adviceOn(key: string, owner: string): string | undefined {
   const meant = OTHER_NAMES.get(key);
   if (meant === 'maxAttempts') return 'did you mean `maxAttempts`? The first attempt counts too';
   if (meant !== undefined) return `did you mean \`${meant}\`?`;
-  if (!REQUEST_OPTIONS.includes(key)) return undefined;
-  const call = CALL_OPTIONS.includes(key) ? ` or \`${owner}.run\`` : '';
+  if (!THROTTLE_KEYS.includes(key)) return undefined;
+  const call = CALL_KEYS.includes(key) ? ` or \`${owner}.run\`` : '';
   return `give it to \`${owner}.throttle\`${call}`;
 }
 
