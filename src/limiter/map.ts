@@ -59,9 +59,9 @@ export function mapThrough<T, R>(
   checkSignal(signal);
   const project = async (value: T, context: AttemptContext): Promise<Awaited<R>> =>
     await fn(value, context);
-  // Construct once, so that wrong options throw here.
-  throttle(project, { ...plain, ordered: true });
   const operatorOf = (watched: typeof project) => throttle(watched, { ...plain, ordered: true });
+  // Construct once, so that wrong options throw here.
+  operatorOf(project);
   const { outcomes = false } = plain;
   return collect(pullWhenFree(source, project, operatorOf, outcomes, readAhead), signal);
 }
@@ -78,7 +78,7 @@ function pullWhenFree<T, O extends ObservableInput<unknown>, R>(
   project: Project<T, O>,
   operatorOf: (project: Project<T, O>) => OperatorFunction<T, R>,
   outcomes: boolean,
-  most = 1,
+  most: number,
 ): Observable<R> {
   return new Observable<R>((out) => {
     const feed = new Subject<T>();
