@@ -175,9 +175,8 @@ export class Lifecycle {
    * them
    */
   close(waiting: OnClose): void {
-    this.stop();
-    if (waiting === 'reject' && this.closed !== undefined)
-      this.rejectWaiting(this.closed, 'closed');
+    const error = this.stop();
+    if (waiting === 'reject') this.rejectWaiting(error, 'closed');
   }
 
   /** The limiter will not be used any more. */
@@ -186,9 +185,11 @@ export class Lifecycle {
     this.abandoned.next();
   }
 
-  private stop(): void {
-    if (this.closed !== undefined) return;
-    this.closed = new LimiterClosedError();
+  /** Takes no new requests from now on. @returns their error */
+  private stop(): LimiterClosedError {
+    if (this.closed !== undefined) return this.closed;
+    const error = new LimiterClosedError();
+    this.closed = error;
     const { gate, counters, events, emit, clock } = this.parts;
     const at = clock.now();
     emit({ kind: 'closed', at });
@@ -204,5 +205,6 @@ export class Lifecycle {
       this.ended.complete();
       events.complete();
     });
+    return error;
   }
 }
