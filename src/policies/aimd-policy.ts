@@ -49,9 +49,9 @@ export class AimdPolicy implements Policy<number> {
     this.#changed(this.cooling.failed(time.now(), charge - 1));
   }
 
-  /** @param epoch the one in which the attempt was sent. Default: the present one */
-  recordVerdict(verdict: Verdict, now: number, epoch?: number): void {
-    if (this.#isFailure(verdict)) this.#changed(this.cooling.failed(now, epoch));
+  /** Records the answer to an attempt that did not pass the gate, as one of the present epoch. */
+  recordVerdict(verdict: Verdict, now: number): void {
+    if (this.#isFailure(verdict)) this.#changed(this.cooling.failed(now));
   }
 
   snapshot(now: number): AimdSnapshot {

@@ -1,6 +1,6 @@
 import type { AimdEvent } from '../model/policy-events.ts';
 import { checkBetween, checkInteger } from '../util/check.ts';
-import { Interval } from './interval.ts';
+import type { Interval } from './interval.ts';
 import { checkOptions, integer, number, type Option } from './option.ts';
 
 /** `cooling`: the limit was lowered and is rising again. */
@@ -104,7 +104,7 @@ export class Aimd {
    * @param interval the interval of the pace, which is doubled and halved
    * @throws RangeError or TypeError that names a wrong option
    */
-  constructor(options: AimdOptions, now: number, interval = new Interval()) {
+  constructor(options: AimdOptions, now: number, interval: Interval) {
     checkOptions(AIMD_FIELDS, options);
     const { failureThreshold = DEFAULT_FAILURE_THRESHOLD, coolingMs = DEFAULT_COOLING_MS } =
       options;

@@ -50,8 +50,8 @@ export class GateSubscriber<T> extends Subscriber<RequestInput<T>> implements Re
     out: Subscriber<Ticket<T>>,
     gate: Gate,
     factory: TicketFactory<T>,
-    { reclaimAfterMs = DEFAULT_RECLAIM_AFTER_MS }: GateSubscriberOptions = {},
-    isPerAttempt = false,
+    { reclaimAfterMs = DEFAULT_RECLAIM_AFTER_MS }: GateSubscriberOptions,
+    isPerAttempt: boolean,
   ) {
     super(out);
     this.out = out;

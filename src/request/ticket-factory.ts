@@ -145,7 +145,7 @@ export class TicketFactory<T> implements TicketOwner {
     bytes: number,
     tokens: number | undefined,
     arrivedAt: number,
-    { priority, costs, weight }: GivenByUser = NOTHING,
+    { priority, costs, weight }: GivenByUser,
     index = this.next,
     isPossible = false,
     isLate = false,

@@ -7,6 +7,7 @@ import { DEFAULT_MAX_RETRY_AFTER_MS } from '../../../src/policies/backoff-policy
 import { CircuitBreaker } from '../../../src/policies/circuit-breaker.ts';
 import { CostBudget } from '../../../src/policies/cost-budget.ts';
 import { gradientSettings } from '../../../src/policies/gradient-options.ts';
+import { Interval } from '../../../src/policies/interval.ts';
 import { isAccepted, type Kind } from '../../../src/policies/option.ts';
 import { Pace } from '../../../src/policies/pace.ts';
 import { Progress } from '../../../src/policies/progress.ts';
@@ -93,7 +94,7 @@ const send = async () => 1;
 function useAdaptive(key: string, options: object): void {
   if (key === 'initialPerSecond') throttle(send, { adaptive: { strategy: 'rate', ...options } });
   const isCooling = /^(initialLimit|failure.*|coolingMs|ceilingResetFactor)$/.test(key);
-  if (isCooling) new Aimd({ maxLimit: MANY, ...options }, 0);
+  if (isCooling) new Aimd({ maxLimit: MANY, ...options }, 0, new Interval());
   if (!isCooling || key === 'initialLimit') gradientSettings({ maxLimit: MANY, ...options });
 }
 

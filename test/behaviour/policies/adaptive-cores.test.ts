@@ -84,7 +84,7 @@ describe('a cooling policy', () => {
     // Those of the present epoch count, the ones from elsewhere too.
     policy.recordVerdict({ kind: 'failed' }, 6);
     policy.recordVerdict({ kind: 'ok' }, 6);
-    policy.recordVerdict({ kind: 'failed' }, 7, 0);
+    policy.giveBack(charges[0] ?? 0, endedWith({ kind: 'failed' }), { now: () => 7 });
     expect(limits).toEqual([4]);
     policy.recordVerdict({ kind: 'failed' }, 8);
     expect(limits).toEqual([4, 2]);
