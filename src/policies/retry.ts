@@ -67,7 +67,6 @@ export class RetryPolicy {
   readonly #failedAttempts: number;
   #budget = BUDGET_TOKENS;
 
-  /** @param isPaced whether the gate of attempts waits out overloads: then delays do not double */
   constructor(
     {
       maxAttempts = Number.POSITIVE_INFINITY,
