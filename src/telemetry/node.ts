@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IMetricReader } from '@opentelemetry/sdk-metrics';
 import type { NodeSDK } from '@opentelemetry/sdk-node';
-import type { Sampler } from '@opentelemetry/sdk-trace';
+import type { BatchSpanProcessor, Sampler } from '@opentelemetry/sdk-trace';
 import { print } from '../util/print.ts';
 import { REQUESTS_OF_FETCH, warnOfSdkRetries } from '../util/sdk-retries.ts';
 import { globalMeter, histogramFactories } from './meter.ts';
@@ -74,38 +74,26 @@ export async function startTelemetry(options: StartOptions): Promise<Telemetry> 
     const url = metricsUrl ?? urlOf(metricsEndpoint, 'metrics');
     readers.push(metricReader(packages, url, aggregation, warn));
   }
-  // Leave other exporters to the SDK, which reads them from the environment.
-  const isOther = environment.traces?.some(isOtherExporter) === true;
-  const processors =
-    tracesEndpoint === undefined
-      ? []
-      : [spanProcessor(packages, tracesUrl ?? urlOf(tracesEndpoint, 'traces'), warn)];
+  const spanProcessors = processorsOf(packages, environment, tracesEndpoint, warn);
   const sdk = new NodeSDK({
     serviceName: environment.serviceName ?? options.serviceName,
     resource: resourceOf(packages, options),
     ...(!environment.hasDetectors && { resourceDetectors: detectorsOf(packages) }),
     metricReaders: readers,
-    ...(isOther ? {} : { spanProcessors: processors }),
+    ...(spanProcessors && { spanProcessors }),
     ...(process.env.OTEL_LOGS_EXPORTER === undefined && { logRecordProcessors: [] }),
     ...(!environment.hasSampler && { sampler: samplerOf(packages, options.sampleRatio ?? 1) }),
   });
   for (const line of unsupported(environment, { tracesEndpoint, metricsEndpoint })) warn(line);
   const registration = new Registration({
-    traces: isOther || processors.length > 0,
+    traces: spanProcessors === undefined || spanProcessors.length > 0,
     metrics: readers.length > 0,
   });
   sdk.start();
   const kept = registration.began();
   if (kept !== '') warn(`${kept} stay with the OpenTelemetry SDK that is registered already`);
-  const meter = globalMeter();
   // If another SDK was registered first, headgate's metrics stay with that SDK.
-  if (
-    registration.hasMetrics &&
-    meter !== undefined &&
-    readers.every((each) => wantsAggregated(each, packages))
-  ) {
-    histogramFactories.set(meter, aggregation.make);
-  }
+  if (registration.hasMetrics) aggregateFor(aggregation, readers, packages);
   subscribe(REQUESTS_OF_FETCH, warnOfSdkRetries);
   let ending: Promise<void> | undefined;
   const shutdown = () => {
@@ -139,8 +127,27 @@ function wantsPage({ metrics }: Environment, { prometheusPort }: StartOptions): 
   return metrics === undefined ? prometheusPort !== false : metrics.includes('prometheus');
 }
 
-function isOtherExporter(name: string): boolean {
-  return name !== 'otlp' && name !== 'none';
+/** The processors of spans; undefined: the SDK reads other exporters from the environment. */
+function processorsOf(
+  packages: Packages,
+  { traces, tracesUrl }: Environment,
+  endpoint: string | undefined,
+  warn: Warn,
+): BatchSpanProcessor[] | undefined {
+  if (traces?.some((name) => name !== 'otlp' && name !== 'none')) return undefined;
+  if (endpoint === undefined) return [];
+  return [spanProcessor(packages, tracesUrl ?? urlOf(endpoint, 'traces'), warn)];
+}
+
+/** Lets headgate make the histograms of its meter, if all readers can take them. */
+function aggregateFor(
+  aggregation: Aggregation,
+  readers: readonly IMetricReader[],
+  packages: Packages,
+): void {
+  const meter = globalMeter();
+  if (meter === undefined || !readers.every((each) => wantsAggregated(each, packages))) return;
+  histogramFactories.set(meter, aggregation.make);
 }
 
 async function openPage(
