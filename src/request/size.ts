@@ -10,15 +10,15 @@ export type Estimator<T> = (value: T) => Size;
 
 /** The result of a user's function, as `read` returns it. @throws EstimatorError */
 export function resultOf<T, V, R>(
-  say: (value: T) => V,
+  fn: (value: T) => V,
   value: T,
   name: string,
   read: (given: V) => R,
 ): R {
   try {
-    return read(say(value));
+    return read(fn(value));
   } catch (error) {
-    throw new EstimatorError(say.name || name, error);
+    throw new EstimatorError(fn.name || name, error);
   }
 }
 

@@ -163,13 +163,13 @@ export class Series implements Instrumentation {
     }
     // The duration of an abandoned request says nothing about latency.
     if (outcome === 'cancelled' || outcome === 'reclaimed') return;
+    const { requestDuration } = this.#histograms;
+    const { refusal } = ticket;
+    const failure = refusal === undefined ? note?.failure : undefined;
     const recorder =
       outcome === 'ok'
-        ? this.#histograms.requestDuration.plain
-        : this.#histograms.requestDuration.of(
-            (ticket.refusal === undefined ? note?.failure : undefined) ??
-              this.#typeOf(ticket, ticket.refusal),
-          );
+        ? requestDuration.plain
+        : requestDuration.of(failure ?? this.#typeOf(ticket, refusal));
     // Most requests end with their answer: use its time, because reading the clock again costs
     // more.
     const answeredMs = note?.answeredMs ?? Number.NaN;
