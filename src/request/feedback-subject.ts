@@ -14,20 +14,23 @@ import { ProviderState, type Sender } from './provider-state.ts';
 
 /** Options of a `FeedbackSubject`: how a 429 closes the gate, and when it opens again. */
 export interface BackoffOptions {
-  /** Wait after a 429 without retry-after, for a request of up to 128 KiB. Default 1000 ms. */
+  /**
+   * Wait after a 429 without retry-after, for a request of up to 128 KiB, in ms, an integer >= 1.
+   * Default 1000.
+   */
   readonly backoffMs?: number;
-  /** The same for a larger request. Default 5000 ms. */
+  /** The same for a larger request. Default 5000. */
   readonly largeBackoffMs?: number;
-  /** Longest wait that a provider may ask for. Default 600,000 ms. */
+  /** The longest wait that a provider may ask for, in ms, >= 1. Default 600,000. */
   readonly maxRetryAfterMs?: number;
   /** Whether all requests fail (default) or wait when it asks for a longer one. */
   readonly onLongWait?: OnLongWait;
   /**
-   * How long requests wait for a provider that cannot be reached; Infinity: no bound. Default
-   * 600,000 ms.
+   * How long requests wait for a provider that cannot be reached, in ms, >= 0; Infinity: no bound.
+   * Default 600,000.
    */
   readonly outageMs?: number;
-  /** How long throttled mode lasts after the backoff ends. Default 10,000 ms. */
+  /** How long throttled mode lasts after the backoff, in ms, >= 0. Default 10,000. */
   readonly throttledForMs?: number;
   /**
    * `'probe'` (default): one request is sent first, the others after it succeeded. `'all'`: all at

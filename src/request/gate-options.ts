@@ -133,8 +133,8 @@ export interface ConcurrencyOptions {
    */
   readonly concurrency?: Adjustable;
   /**
-   * How many of the requests that were admitted in throttled mode may be in flight. No effect under
-   * the adaptive rate. Default 10.
+   * How many of the requests that were admitted in throttled mode may be in flight, an integer >=
+   * 1. No effect under the adaptive rate. Default 10.
    */
   readonly throttledConcurrency?: number;
 }

@@ -28,8 +28,8 @@ export type Project<T, O extends ProjectOutput> = (value: T, context: AttemptCon
 /** Options of retries, and of the meaning of errors. */
 export interface RetryOptions {
   /**
-   * The greatest number of attempts of a request, without failed connections; 1 turns all retries
-   * off. Default, and Infinity: no bound for 429, 503 and 529.
+   * The greatest number of attempts of a request, without failed connections, an integer >= 1; 1
+   * turns all retries off. Default, and Infinity: no bound for 429, 503 and 529.
    */
   readonly maxAttempts?: number;
   /**
@@ -45,8 +45,8 @@ export interface RetryOptions {
   /**
    * How long a request may take, from its arrival to its result, in ms, >= 1: waiting, in an
    * attempt and between attempts. Then it fails with a `DeadlineExceededError`, as it does earlier
-   * if no time is left for another attempt; an attempt that runs has its signal aborted. Default:
-   * no bound.
+   * if no time is left for another attempt; an attempt that runs has its signal aborted. Default,
+   * and Infinity: no bound.
    */
   readonly deadlineMs?: number;
   /**
