@@ -90,7 +90,7 @@ export class Calls {
       return ticket;
     }
     const isLater =
-      !this.pipeline.gate.needsTickets &&
+      !this.pipeline.gate.needsTicketOfCall &&
       (options === this.defaults || impossible.isPossible(options));
     return isLater ? undefined : this.ticketNow(task, options);
   }

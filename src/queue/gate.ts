@@ -101,8 +101,8 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     return this.waits.kindOf(this.requests.retries.length > 0);
   }
 
-  /** Whether each request needs its ticket at once, because its wait is observed or bounded. */
-  get needsTickets(): boolean {
+  /** Whether a call that arrives now needs its ticket at once: its wait is observed or bounded. */
+  get needsTicketOfCall(): boolean {
     return this.instrumentation !== undefined || this.isWaitBounded;
   }
 
@@ -110,7 +110,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
    * Whether the request of a stream that arrives now needs its ticket at once.
    * @param asked the instrumentation that was asked already whether it needs the arrival
    */
-  needsTicket(asked: Instrumentation | undefined): boolean {
+  needsTicketOfStream(asked: Instrumentation | undefined): boolean {
     const { instrumentation } = this;
     return this.isWaitBounded || (instrumentation !== asked && needsArrival(instrumentation));
   }

@@ -46,7 +46,7 @@ export class StreamRequests<T> implements AdmissionCallback {
   /** @param index its position in its stream, if several gates take requests of that stream */
   bring(input: RequestInput<T>, index?: number): void {
     if (isTicket(input)) this.takeOver(input);
-    else if (!this.factory.needsTicket() && !this.gate.needsTicket(this.instrumentation)) {
+    else if (!this.factory.needsTicket() && !this.gate.needsTicketOfStream(this.instrumentation)) {
       this.withoutTicket += 1;
       const passed = this.gate.enterLater(input, this, index);
       if (passed !== undefined) this.passOn(passed as Ticket<T>);
