@@ -21,16 +21,16 @@ export function clearQueue(
   errorOf: (waiter: Newcomer) => Error | undefined,
   now: number,
 ): void {
-  const cleared: [ticket: Ticket, owner: AdmissionCallback, isRetry: boolean][] = [];
+  const cleared: [ticket: Ticket, owner: AdmissionCallback][] = [];
   loop.keepingHeads(() =>
-    requests.takeOut(errorOf, (ticket, owner, error, isRetry) => {
+    requests.takeOut(errorOf, (ticket, owner, error) => {
       waits.noteExit(ticket, owner);
       ticket.refuse(error);
-      cleared.push([ticket, owner, isRetry]);
+      cleared.push([ticket, owner]);
     }),
   );
-  for (const [ticket, owner, isRetry] of cleared) {
-    if (ticket.outcome === undefined) waits.ended(ticket, owner, isRetry, now);
+  for (const [ticket, owner] of cleared) {
+    if (ticket.outcome === undefined) waits.ended(ticket, owner, owner.isRetry === true, now);
     if (!owner.gone) notifyAdmitted(owner, ticket);
   }
 }

@@ -106,7 +106,7 @@ export class WaitingRequests {
    */
   takeOut(
     errorOf: (waiter: Newcomer) => Error | undefined,
-    taken: (ticket: Ticket, owner: AdmissionCallback, error: Error, isRetry: boolean) => void,
+    taken: (ticket: Ticket, owner: AdmissionCallback, error: Error) => void,
   ): void {
     for (const queue of [this.first, this.retries]) {
       const kept: [item: unknown, owner: AdmissionCallback, since: number, reply: unknown][] = [];
@@ -122,7 +122,7 @@ export class WaitingRequests {
         if (ticket === undefined) continue;
         queue.shift();
         owner.queued -= 1;
-        taken(ticket, owner, error, queue === this.retries);
+        taken(ticket, owner, error);
       }
       // In the order of their turns, which is that of their arrival within one priority.
       for (const [item, owner, since, reply] of kept) queue.push(item, owner, since, reply);
