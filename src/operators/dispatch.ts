@@ -54,7 +54,7 @@ class DispatchSubscriber<T, R> extends ResultSubscriber<T, R> {
       ticket = isTicket(input) ? input : this.factory.ticketOf(input, this.factory.clock.now());
       ticket.take(this);
     } catch (error) {
-      this.out.error(error);
+      this.fail(error);
       return;
     }
     observeTicket(ticket, this.factory.instrumentation);

@@ -1,10 +1,12 @@
-import { EMPTY, NEVER, of } from 'rxjs';
+import { EMPTY, NEVER, of, Subject } from 'rxjs';
 import { describe, expect, test } from 'vitest';
 import {
   type AttemptContext,
   concurrencyLimit,
   dispatch,
   FeedbackSubject,
+  type Ticket,
+  TicketInUseError,
 } from '../../src/index.ts';
 import { marbles } from '../support/marbles.ts';
 
@@ -49,6 +51,30 @@ describe('dispatch', () => {
       expectObservable(cold('a-#').pipe(dispatch(() => inner, { clock }))).toBe('--#');
       expectSubscriptions(inner.subscriptions).toBe('^-!');
     });
+  });
+
+  test('sends nothing that the subscriber pushes while it gets the error of a ticket', () => {
+    const tickets: Ticket<string>[] = [];
+    of('a')
+      .pipe(concurrencyLimit<string>())
+      .subscribe((ticket) => tickets.push(ticket));
+    const source = new Subject<Ticket<string> | string>();
+    const sent: string[] = [];
+    const failures: unknown[] = [];
+    const project = (value: string) => {
+      sent.push(value);
+      return NEVER;
+    };
+    source.pipe(dispatch(project)).subscribe({
+      error: (error) => {
+        failures.push(error);
+        source.next('b');
+      },
+    });
+    for (const ticket of [...tickets, ...tickets]) source.next(ticket);
+    expect(failures).toEqual([new TicketInUseError()]);
+    expect(sent).toEqual(['a']);
+    expect(source.observed).toBe(false);
   });
 
   test('unsubscribes from the source and from all requests in flight', () => {
