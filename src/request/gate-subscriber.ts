@@ -101,7 +101,12 @@ export class GateSubscriber<T> extends Subscriber<RequestInput<T>> implements Re
     if (ticket.outcome !== undefined) return;
     if (this.isPerAttempt) passesAgain(ticket, this.gate);
     ticket.release();
-    this.out.next(ticket);
+    try {
+      this.out.next(ticket);
+    } catch (thrown) {
+      // A Subscriber downstream has thrown it.
+      this.out.error(thrown);
+    }
     // An operator downstream may keep the ticket and pass it to the next gate later.
     if (ticket.attempts === 0) ticket.startedAt = Number.NaN;
     // A later gate may have emitted it in the same turn: then that gate watches it.

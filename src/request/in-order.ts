@@ -1,5 +1,3 @@
-import type { Subscriber } from 'rxjs';
-
 /** The place of one request in the order of results. */
 export interface Slot<R> {
   readonly results: R[];
@@ -11,13 +9,14 @@ export interface Slot<R> {
 
 /** Emits results in the order in which their places were reserved. */
 export class InOrder<R> {
-  readonly #out: Subscriber<R>;
+  readonly #deliver: (result: R) => void;
   #head: Slot<R> | undefined = undefined;
   #tail: Slot<R> | undefined = undefined;
   #flushing = false;
 
-  constructor(out: Subscriber<R>) {
-    this.#out = out;
+  /** @param deliver must not throw */
+  constructor(deliver: (result: R) => void) {
+    this.#deliver = deliver;
   }
 
   /** Whether every place is closed and everything was emitted. */
@@ -49,8 +48,8 @@ export class InOrder<R> {
     for (let slot = this.#head; slot !== undefined; slot = this.#head) {
       // The list grows during the loop if a subscriber sends more requests.
       for (const result of slot.results) {
-        if (slot.carry === undefined) this.#out.next(result);
-        else slot.carry(() => this.#out.next(result));
+        if (slot.carry === undefined) this.#deliver(result);
+        else slot.carry(() => this.#deliver(result));
       }
       slot.results.length = 0;
       if (!slot.done) break;

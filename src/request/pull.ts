@@ -80,7 +80,12 @@ export function pull<
         plain,
       )(requests).subscribe({
         next: (result) => {
-          out.next(result);
+          try {
+            out.next(result);
+          } catch (thrown) {
+            // A Subscriber downstream has thrown it.
+            out.error(thrown);
+          }
           if (!outcomes) return;
           unfinished.ended(emitted++);
           iterator.run();

@@ -40,7 +40,7 @@ export abstract class ResultSubscriber<T, R>
     // Assigned here for the reason given in `StreamRequests`.
     this.sourceDone = false;
     this.isFailing = false;
-    this.order = ordered ? new InOrder(out) : undefined;
+    this.order = ordered ? new InOrder((result) => this.deliver(result)) : undefined;
   }
 
   /** Constructors call this last: downstream may have closed already. */
@@ -156,12 +156,21 @@ export abstract class ResultSubscriber<T, R>
     result: R | Outcome<T, R>,
   ): void {
     if (slot === undefined) {
-      if (carry === undefined) this.out.next(result);
-      else carry(() => this.out.next(result));
+      if (carry === undefined) this.deliver(result);
+      else carry(() => this.deliver(result));
     } else {
       this.order?.push(slot, result);
       // The request may have ended while its result was emitted.
       this.completeIfDone();
+    }
+  }
+
+  /** As after `mergeMap`, what a Subscriber downstream throws ends the stream. */
+  private deliver(result: R | Outcome<T, R>): void {
+    try {
+      this.out.next(result);
+    } catch (thrown) {
+      this.fail(thrown);
     }
   }
 
