@@ -118,7 +118,9 @@ export class CostBudget implements Policy<Reserved> {
   }
 
   /**
-   * A rejected attempt costs nothing; for other attempts the estimate stays if no cost is known.
+   * A rejected attempt costs nothing; for other attempts the estimate stays if no cost is known. The
+   * usage of an answer that was broken off says what it cost until then, at the least: the first
+   * event of a stream of Anthropic counts one token of output.
    */
   giveBack({ amount, mark, inputCost }: Reserved, completed: CompletedAttempt, time: Time): void {
     const { isSent, verdict, usage } = completed;
@@ -126,7 +128,9 @@ export class CostBudget implements Policy<Reserved> {
     const isRejected = verdict !== undefined && isRejection(verdict);
     if (cost === undefined && isSent && !isRejected) return;
     const actual = unitsIn(cost ?? 0);
-    if (cost !== undefined) this.#estimate.learn(cost - inputCost);
+    const isPart = isSent && usage?.cost === undefined && isBrokenOff(completed);
+    if (isPart && actual < amount) return;
+    if (cost !== undefined && !isPart) this.#estimate.learn(cost - inputCost);
     if (actual > amount) this.#window.charge(actual - amount, this.#timeAt(time.now()));
     else if (actual < amount) this.#window.giveBack(amount - actual, mark);
   }
@@ -161,6 +165,11 @@ export class CostBudget implements Policy<Reserved> {
     if (now > this.#now) this.#now = now;
     return this.#now;
   }
+}
+
+/** Whether the request ended before its answer did: it was cancelled, or its deadline passed. */
+function isBrokenOff({ outcome = 'ok', verdict }: CompletedAttempt): boolean {
+  return outcome !== 'ok' && (verdict?.kind ?? 'ok') === 'ok';
 }
 
 function sizeOf({ maxCost, windowMs }: CostBudgetConfig) {

@@ -1,6 +1,6 @@
 import type { IsFailure, Verdict } from '../model/feedback.ts';
 import type { GaugeValue, PolicyMetric } from '../model/gauge.ts';
-import type { GateKind } from '../model/outcome.ts';
+import type { GateKind, SettleOutcome } from '../model/outcome.ts';
 import type { Emit } from '../model/policy-events.ts';
 import type { Amounts } from '../model/ticket.ts';
 import type { Random } from '../util/clock.ts';
@@ -30,6 +30,8 @@ export interface CompletedAttempt extends RequestCost {
   readonly isSent: boolean;
   /** The provider's answer; undefined if there is none, as after a cancellation. */
   readonly verdict: Verdict | undefined;
+  /** How its request has ended; undefined: it has not, or there is none. */
+  readonly outcome?: SettleOutcome | undefined;
   /** Its real usage, as far as it is known. */
   readonly usage: Amounts | undefined;
   /** How many of its timeouts use up no attempt, because too many attempts were in flight. */

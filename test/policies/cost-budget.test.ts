@@ -16,6 +16,8 @@ function endedOf(
   return { bytes: 0, tokens: 0, isSent: true, verdict: { kind }, usage, epoch: 0 };
 }
 
+const CANCELLED = { outcome: 'cancelled' } as const;
+
 const at = (now: number) => ({ now: () => now });
 
 describe('a cost budget', () => {
@@ -96,12 +98,24 @@ describe('a cost budget', () => {
 
   it.each([
     ['was never sent', { ...endedOf(undefined), isSent: false, verdict: undefined }, 0],
+    ['was cancelled before it was sent', { ...endedOf(undefined), ...CANCELLED, isSent: false }, 0],
     ['was rejected', endedOf(undefined, 'throttled'), 0],
     ['failed, at an unknown cost', endedOf(undefined, 'failed'), 0.5],
     ['failed, at a known cost', endedOf({ cost: 0.125 }, 'failed'), 0.125],
     ['was cancelled', { ...endedOf(undefined), verdict: undefined }, 0.5],
+    ['was cancelled, at a known cost', { ...endedOf({ cost: 0.125 }), ...CANCELLED }, 0.125],
+    [
+      'was cancelled, having used little',
+      { ...endedOf({ inputTokens: 0.1e6 }), ...CANCELLED },
+      0.5,
+    ],
+    [
+      'was cancelled, having used much',
+      { ...endedOf({ inputTokens: 0.75e6 }), ...CANCELLED },
+      0.75,
+    ],
   ])('counts an attempt that %s', (_, ended, used) => {
-    const budget = new CostBudget({ maxCost: 1, windowMs: HOUR_MS });
+    const budget = new CostBudget({ maxCost: 1, windowMs: HOUR_MS, inputPrice: 1 });
     budget.giveBack(budget.take(demandOf(0.5), 0), ended, at(1));
     expect(budget.snapshot(1).used).toBe(used);
   });

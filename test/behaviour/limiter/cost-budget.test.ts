@@ -1,4 +1,4 @@
-import { from, lastValueFrom, toArray } from 'rxjs';
+import { concat, from, lastValueFrom, NEVER, of, toArray } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
 import { limiterOptionsFromEnv, mergeLimiterOptions } from '../../../src/index.ts';
 import { createLimiterGroup } from '../../../src/limiter/group.ts';
@@ -64,6 +64,41 @@ describe('a cost budget', () => {
     await limiter.run(async (context) => context.observe({ usage }) && 'text');
     expect(limiter.snapshot().costBudget?.used).toBe(1.04);
   });
+
+  it.each(['cancelled', 'late'])(
+    'keeps the estimate of a streamed answer that is broken off (%s)',
+    async (how) => {
+      const clock = new ManualClock();
+      const prices = { inputPrice: 1, outputPrice: 1_000 };
+      const limiter = createLimiter({
+        clock,
+        costBudget: { maxCost: 100, windowMs: 60_000, ...prices },
+        ...(how === 'late' && { deadlineMs: 10 }),
+      });
+      // The first event of a stream of Anthropic, which counts one token of output.
+      const event = { message: { usage: { input_tokens: 1_000, output_tokens: 1 } } };
+      const estimate = () => ({ bytes: 0, tokens: 1_000 });
+      const events = of(1).pipe(limiter.throttle(() => concat(of(event), NEVER), { estimate }));
+      const stream = events.subscribe({ error: () => {} });
+      const call = new AbortController();
+      const run = limiter
+        .run(({ observe }) => observe(event) && new Promise(() => {}), {
+          tokens: 1_000,
+          signal: call.signal,
+        })
+        .catch(() => {});
+      await clock.advanceAsync(10);
+      if (how === 'cancelled') {
+        stream.unsubscribe();
+        call.abort();
+      }
+      await run;
+      // The price of 1,000 tokens of input and, as no answer is known, of 1,000 of output.
+      expect(limiter.snapshot().costBudget?.used).toBe(2.002);
+      limiter.tryAcquire({ tokens: 1_000 });
+      expect(limiter.snapshot().costBudget?.used).toBe(3.003);
+    },
+  );
 
   it('fails a request that costs more than the budget at once', async () => {
     const limiter = createLimiter({ clock: new ManualClock(), costBudget: BUDGET });
