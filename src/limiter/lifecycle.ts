@@ -16,7 +16,7 @@ type OnClose = (typeof WAITING)[number];
 
 /** How a limiter, or a group of them, is closed. */
 export interface CloseOptions {
-  /** Whether waiting requests are sent (default) or rejected. */
+  /** Whether waiting requests, retries too, are sent (default) or rejected. */
   readonly waiting?: OnClose;
 }
 
@@ -171,12 +171,15 @@ export class Lifecycle {
   }
 
   /**
-   * @param waiting whether waiting requests are sent or rejected; a closed limiter can still reject
-   * them
+   * @param waiting whether requests that wait, now or before a retry, are sent or rejected; a closed
+   * limiter can still reject them
    */
   close(waiting: OnClose): void {
     const error = this.stop();
-    if (waiting === 'reject') this.rejectWaiting(error, 'closed');
+    if (waiting !== 'reject') return;
+    this.rejectWaiting(error, 'closed');
+    // Retries that come back would wait for as long as the provider lets nothing in.
+    this.parts.gate.gate.suspend({ refusal: () => error });
   }
 
   /** The limiter will not be used any more. */

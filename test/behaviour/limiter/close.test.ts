@@ -151,4 +151,27 @@ describe('a closed limiter', () => {
       expect(clock.pendingTimers).toBe(0);
     },
   );
+
+  it.each([
+    ['a 503', () => new ApiError(503)],
+    ['a 429', () => tooMany(2_000)],
+    ['a refused connection', () => Object.assign(new Error('down'), { code: 'ECONNREFUSED' })],
+  ])(
+    "rejects a request that would be sent again after %s, with `waiting: 'reject'`",
+    async (_, error) => {
+      const { clock, limiter } = rig();
+      const refused = fate(
+        limiter.run(async () => {
+          await new Promise<void>((resolve) => clock.setTimer(resolve, 1_000));
+          throw error();
+        }),
+      );
+      await clock.advanceAsync(500);
+      limiter.close({ waiting: 'reject' });
+      await clock.advanceAsync(10_000);
+      expect(refused.error).toBeInstanceOf(LimiterClosedError);
+      expect(limiter.snapshot().state).toBe('closed');
+      expectIdle(limiter);
+    },
+  );
 });
