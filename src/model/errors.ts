@@ -227,7 +227,9 @@ export class TooManyKeysError extends HeadgateError {
   }
 
   constructor(maxKeys: number) {
-    super(`this group has maxKeys (${maxKeys}) keys, and none of them is idle`);
+    super(
+      `this group has maxKeys (${maxKeys}) keys: each is in use, has state, or was taken with get()`,
+    );
     this.maxKeys = maxKeys;
   }
 }

@@ -28,7 +28,8 @@ describe('the keys of a group', () => {
     expect(third.error).toMatchObject({
       code: 'TOO_MANY_KEYS',
       maxKeys: 2,
-      message: 'this group has maxKeys (2) keys, and none of them is idle',
+      message:
+        'this group has maxKeys (2) keys: each is in use, has state, or was taken with get()',
     });
     await expect(group.acquire('c')).rejects.toMatchObject({ code: 'TOO_MANY_KEYS' });
     expect(() => group.tryAcquire('c')).toThrow('maxKeys (2)');
