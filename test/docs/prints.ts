@@ -10,6 +10,7 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'batch-http.ts': ['2 0 undefined', '2 2 undefined'],
   'bullmq.ts': ['Say hello. '],
   'bedrock.ts': ['It says: ', 'true'],
+  'browser.ts': ['data: Hello, data: world.'],
   'by-hand.ts': ['ant+bee', 'cat+dog', 'eel'],
   'outage.ts': ['outageStarted', 'outageEnded', '[ 1, 2, 3, 4 ]'],
   'long-wait.ts': ['longWait 2', 'RETRY_AFTER_TOO_LONG', 'longWait'],
