@@ -20,10 +20,13 @@ const FULL = 0.98;
 
 /**
  * The rate at which a limit refills for us: the amount left now, minus the amount left some seconds
- * ago, plus our own use since, divided by the time. The use of others is not part of it.
+ * ago, plus our own use since, divided by the time. The use of others is not part of it. A limit
+ * that is full gets no more: then what was measured is the least that it gets.
  */
 export class FillMeter {
   #levels: Level[] = [];
+  /** The last level that was full. */
+  #full: Level | undefined = undefined;
   #highest = 0;
   #perMs: number | undefined = undefined;
 
@@ -39,19 +42,20 @@ export class FillMeter {
 
   report(level: Level): void {
     this.#highest = Math.max(this.#highest, level.left);
-    const last = this.#levels.at(-1);
+    const levels = this.#levels;
+    const last = levels.at(-1);
     if (last !== undefined && level.at - last.at < APART_MS) return;
-    // The refill of a full limit is lost: measure from here on.
-    if (level.left >= FULL * this.#highest) this.#levels = [];
-    this.#levels.push(level);
-    while (this.#levels.length > 2 && level.at - (this.#levels[1]?.at ?? 0) >= SPAN_MS) {
-      this.#levels.shift();
+    if (level.left >= FULL * this.#highest) this.#full = level;
+    levels.push(level);
+    while (levels.length > 2 && level.at - (levels[1]?.at ?? 0) >= SPAN_MS) levels.shift();
+    const [first = level] = levels;
+    const full = this.#full;
+    const exact = filledPerMs(full !== undefined && full.at > first.at ? full : first, level);
+    if (exact !== undefined) this.#perMs = exact;
+    else if (this.#perMs !== undefined) {
+      // A full limit has lost refill: more has come back than was measured.
+      this.#perMs = Math.max(this.#perMs, filledPerMs(first, level) ?? 0);
     }
-    const [first] = this.#levels;
-    if (first === undefined || level.at - first.at < LEAST_SPAN_MS) return;
-    if (level.order - first.order < LEAST_ATTEMPTS) return;
-    const filled = level.left - first.left + (level.total - first.total);
-    this.#perMs = Math.max(0, filled) / (level.at - first.at);
   }
 
   /** An attempt cost more than estimated. */
@@ -62,7 +66,15 @@ export class FillMeter {
   /** The limit itself has changed by a factor. */
   scale(factor: number): void {
     this.#levels = [];
+    this.#full = undefined;
     if (this.#perMs !== undefined) this.#perMs *= factor;
     this.#highest *= factor;
   }
+}
+
+/** The refill between two levels, per ms; undefined if they are too close. */
+function filledPerMs(from: Level, to: Level): number | undefined {
+  const durationMs = to.at - from.at;
+  if (durationMs < LEAST_SPAN_MS || to.order - from.order < LEAST_ATTEMPTS) return undefined;
+  return Math.max(0, to.left - from.left + (to.total - from.total)) / durationMs;
 }

@@ -10,6 +10,8 @@ const SPARE_PART = 0.005;
  */
 const DROOP = 3;
 export const LEAST_SPARE = 1;
+/** At most this share of what the limit holds. A bucket may hold a few requests of a large limit. */
+const HELD_PART = 0.5;
 
 /** A sliding window below this limit would lose more than a twentieth by the least spare amount. */
 const SMALL_LIMIT = 20;
@@ -63,9 +65,9 @@ export function savedOf(report: Report, described: Described, total: number, now
  * The amount that is left unused.
  * @param share our rate, as a share of the rate of the whole limit
  */
-export function spareOf({ limit }: Report, kind: WindowKind | undefined, share = 1): number {
+export function spareOf({ limit }: Report, { kind, highest }: Described, share = 1): number {
   const factor = kind === 'bucket' ? 1 + DROOP * Math.min(1, share) : 1;
-  return Math.max(LEAST_SPARE, factor * SPARE_PART * limit);
+  return Math.min(Math.max(LEAST_SPARE, factor * SPARE_PART * limit), HELD_PART * highest);
 }
 
 /**

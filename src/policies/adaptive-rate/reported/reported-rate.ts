@@ -19,6 +19,11 @@ const FRESH_MS = 15_000;
 const MOST_FRESH_MS = 60_000;
 /** The lowest rate, as a share of the base, when nothing is left. */
 const LEAST_FACTOR = 0.2;
+/**
+ * An excess is measured in amounts of the spare, and at least in this one: so a single request
+ * changes the rate little.
+ */
+const LEAST_SCALE = 3;
 /** The share of an excess that raises the rate. */
 const EXCESS_WEIGHT = 1 / 3;
 /** A limit really holds the reported amount if this share of it was left at some time. */
@@ -80,7 +85,7 @@ export class ReportedRate {
     const isTime = limits.isResetTime === true;
     // The reported reset time has passed, so the duration of the refill is not known.
     if (isTime && resetMs === undefined) {
-      if (isAccepted) this.missing();
+      if (isAccepted) this.missing(attempt.at);
       return;
     }
     if (isAccepted) this.#doAnswersTell = true;
@@ -130,12 +135,13 @@ export class ReportedRate {
 
   /**
    * An accepted attempt has reported nothing usable. If none ever did, rejections are ignored, too:
-   * alone they show only that nothing is left.
+   * alone they show only that nothing is left. Else an old report is forgotten.
+   * @param at when the attempt was sent
    */
-  missing(): void {
-    if (this.#doAnswersTell === true) return;
-    this.#doAnswersTell = false;
-    this.#report = undefined;
+  missing(at: number): void {
+    this.#doAnswersTell ??= false;
+    const isOld = this.#report !== undefined && at - this.#report.at > FRESH_MS;
+    if (!this.#doAnswersTell || isOld) this.#report = undefined;
   }
 
   /**
@@ -194,10 +200,14 @@ export class ReportedRate {
     const report = this.#fresh(now);
     const described = this.#described;
     if (report === undefined) return 0;
+    const { kind, highest } = described;
     // Nothing is ever left of a limit on the distance between requests, whatever others use.
-    if (described.highest < 1 && (isSmall(report, described) || this.#holdsOne(report))) return 0;
-    // The measured refill of a bucket excludes what others use.
-    return described.kind === 'bucket' ? report.fullPerMs : (this.usualPerMs(now) ?? 0);
+    if (highest < 1 && (isSmall(report, described) || this.#holdsOne(report))) return 0;
+    if (kind !== 'bucket') return this.usualPerMs(now) ?? 0;
+    // The measured refill of a bucket excludes what others use. A bucket that holds less than its
+    // limit is full sooner than after its window.
+    const { limit, windowMs, fullPerMs } = report;
+    return highest >= HOLDS_PART * limit ? fullPerMs : Math.min(fullPerMs, limit / windowMs);
   }
 
   /** Whether a bucket is full again so soon that it holds a single request. */
@@ -242,9 +252,9 @@ export class ReportedRate {
   unused(total: number, now: number): number {
     const report = this.#fresh(now);
     if (report === undefined || this.#hasEnd) return 0;
-    const { kind, perMs } = this.#described;
-    const left = leftOf(report, perMs, total, now);
-    return Math.max(0, (left - spareOf(report, kind)) * UNUSED_PART);
+    const described = this.#described;
+    const left = leftOf(report, described.perMs, total, now);
+    return Math.max(0, (left - spareOf(report, described)) * UNUSED_PART);
   }
 
   /**
@@ -258,7 +268,7 @@ export class ReportedRate {
     const { kind, highest } = described;
     if (total < this.#atOnceUntil) {
       const saved = savedOf(last, described, total, now);
-      if (saved > spareOf(last, kind)) return undefined;
+      if (saved > spareOf(last, described)) return undefined;
     }
     if (this.#hasEnd) return this.#window.rateAt(total, now);
     const report = this.#fresh(now);
@@ -270,11 +280,11 @@ export class ReportedRate {
       left = highest;
       this.#continue(report, left, total, now);
     }
-    if (report.tellsReset && left >= PLENTY * highest) {
+    const spare = spareOf(report, described, perMs / Math.max(report.fullPerMs, wholePerMs));
+    if (report.tellsReset && left >= Math.max(PLENTY * highest, spare + 1)) {
       this.#share.raise();
       return undefined;
     }
-    const spare = spareOf(report, kind, perMs / Math.max(report.fullPerMs, wholePerMs));
     if (!report.tellsReset) {
       // Only the amount left is certain. When it is used up, a few attempts are sent to get new
       // reports.
@@ -282,7 +292,7 @@ export class ReportedRate {
       return isLeft ? undefined : LEAST_FACTOR * wholePerMs;
     }
     if (isSmall(report, described)) return undefined;
-    const excess = (left - spare) / spare;
+    const excess = (left - spare) / Math.max(spare, LEAST_SCALE);
     const base = this.#share.drift(perMs, excess, now);
     const most =
       kind === 'bucket'

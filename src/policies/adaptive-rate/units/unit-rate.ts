@@ -153,8 +153,8 @@ export class UnitRate {
   }
 
   /** As {@link ReportedRate.missing}. */
-  missing(): void {
-    this.#reported.missing();
+  missing(at: number): void {
+    this.#reported.missing(at);
   }
 
   #rateAt(learned: number, now: number): number {

@@ -114,8 +114,8 @@ export class UnitRates {
     const ofRequests = shortestOf(limits, 'requests');
     const ofTokens = shortestOf(limits, 'tokens');
     if (isAccepted) {
-      if (ofRequests === undefined) this.requests.missing();
-      if (ofTokens === undefined) this.tokens?.missing();
+      if (ofRequests === undefined) this.requests.missing(requests?.at ?? now);
+      if (ofTokens === undefined) this.tokens?.missing(tokens?.at ?? now);
     }
     if (limits.length === 0) return false;
     if (ofRequests !== undefined && requests !== undefined) {

@@ -68,9 +68,28 @@ describe('limits that headers tell', () => {
     expect(rejected).toBeLessThan(10);
   });
 
-  const bucket = (unit: 'requests' | 'tokens', limit: number): LimitOptions => ({
-    ...{ unit, limit, windowMs: MINUTE_MS, algorithm: 'token-bucket', charge: 'actual' },
+  const bucket = (unit: 'requests' | 'tokens', limit: number, burst = limit): LimitOptions => ({
+    ...{ unit, limit, burst, windowMs: MINUTE_MS, algorithm: 'token-bucket', charge: 'actual' },
   });
+
+  it.each([
+    ['openai', 200, 2],
+    ['openai', 1_000, 3],
+    ['openai', 1_000, 8],
+    ['anthropic', 500, 3],
+    ['anthropic', 3_000, 5],
+    ['anthropic', 3_000, 40],
+  ] as const)(
+    'are used if a bucket holds little of them: %s, %d, %d',
+    async (headers, limit, burst) => {
+      const limits = [bucket('requests', limit, burst)];
+      const provider = { headers, latency: 1_400, rejectLatencyMs: 50, limits };
+      const { accepted, rejected } = await acceptedPerMinute(provider, () => 1, { minutes: 8 });
+      expect(accepted).toBeGreaterThan(0.8 * limit);
+      expect(rejected).toBeLessThan(0.02 * limit);
+    },
+  );
+
   it.each([
     ['tokens', [bucket('requests', 2_000), bucket('tokens', 1_300_000)]],
     ['requests', [bucket('requests', 1_300)]],

@@ -53,6 +53,20 @@ describe('a fill meter', () => {
     expect(meter.highest).toBe(100);
   });
 
+  it('learns the least rate of a bucket that is always full again', () => {
+    const meter = new FillMeter();
+    meter.report({ at: 0, order: 0, left: 50, total: 0 });
+    meter.report({ at: 1_000, order: 10, left: 45, total: 10 });
+    expect(meter.perMs).toBe(5 / 1_000);
+    for (let n = 1; n <= 100; n += 1) {
+      meter.report({ at: 1_000 + n * 100, order: 10 + n * 2, left: 50, total: 10 + n * 2 });
+    }
+    // All that was sent has come back, and maybe more.
+    expect(meter.perMs).toBe(20.5 / 1_000);
+    meter.report({ at: 12_000, order: 230, left: 40, total: 230 });
+    expect(meter.perMs).toBe(10 / 1_000);
+  });
+
   it('measures over the last ten seconds', () => {
     const meter = new FillMeter();
     let order = 0;

@@ -7,11 +7,12 @@ import {
 } from '../../../../src/policies/adaptive-rate/reported/report.ts';
 
 const report = { limit: 400 } as Report;
+const held = (kind: Described['kind'], highest = 400) => ({ kind, highest }) as Described;
 
 describe('the amount left unused', () => {
   it('is half a percent of a window', () => {
-    for (const share of [0, 1]) expect(spareOf(report, 'sliding', share)).toBe(2);
-    expect(spareOf(report, undefined)).toBe(2);
+    for (const share of [0, 1]) expect(spareOf(report, held('sliding'), share)).toBe(2);
+    expect(spareOf(report, held(undefined))).toBe(2);
   });
 
   it.each([
@@ -20,11 +21,17 @@ describe('the amount left unused', () => {
     [1, 8],
     [3, 8],
   ])('of a bucket grows with the share of its rate: %f of it leave %i of 400', (share, spare) => {
-    expect(spareOf(report, 'bucket', share)).toBe(spare);
+    expect(spareOf(report, held('bucket'), share)).toBe(spare);
   });
 
   it('is at least one', () => {
-    expect(spareOf({ ...report, limit: 20 }, 'bucket', 1)).toBe(1);
+    expect(spareOf({ ...report, limit: 20 }, held('bucket'), 1)).toBe(1);
+  });
+
+  it('is at most half of what the limit holds', () => {
+    expect(spareOf(report, held('bucket', 10), 1)).toBe(5);
+    expect(spareOf(report, held('bucket', 1), 1)).toBe(0.5);
+    expect(spareOf(report, held('sliding', 0))).toBe(0);
   });
 });
 

@@ -70,7 +70,7 @@ describe('a rate that is told', () => {
     const used = { ...HUNDRED, remaining: 0, resetMs: 9_000 };
     report(rate, 0, 0, used, { isAccepted: false });
     expect(rate.toldPerMs(0)).toBe(1 / 100);
-    rate.missing();
+    rate.missing(0);
     expect(rate.toldPerMs(0)).toBeUndefined();
     report(rate, 10, 1, used, { isAccepted: false });
     // This reset had passed before the answer came.
@@ -78,9 +78,34 @@ describe('a rate that is told', () => {
     expect(rate.toldPerMs(10)).toBeUndefined();
     report(rate, 20, 3, { ...HUNDRED, resetMs: 5_000 });
     expect(rate.toldPerMs(20)).toBe(1 / 100);
-    rate.missing();
+    rate.missing(25);
     report(rate, 30, 4, { ...used, limit: 200 }, { isAccepted: false });
     expect(rate.toldPerMs(30)).toBe(2 / 100);
+  });
+
+  it('forgets a report when an attempt of 15 s later tells nothing', () => {
+    const rate = new ReportedRate();
+    const minute = { ...HUNDRED, windowMs: 60_000 };
+    report(rate, 0, 0, minute);
+    rate.missing(15_000);
+    expect(rate.toldPerMs(15_000)).toBeDefined();
+    rate.missing(15_001);
+    expect(rate.toldPerMs(15_001)).toBeUndefined();
+    report(rate, 16_000, 1, minute);
+    expect(rate.toldPerMs(16_000)).toBeDefined();
+  });
+
+  it('counts the use by others only of a bucket that holds its limit', () => {
+    const rate = new ReportedRate();
+    // 3 of 600 a minute are missing, which come back in 100 ms each.
+    const small = { limit: 600, windowMs: 60_000, remaining: 0 };
+    for (let n = 0; n < 20; n += 1) report(rate, n * 100, n, { ...small, resetMs: 301 + (n % 2) });
+    expect(rate.wholePerMs(1_900)).toBeCloseTo(1 / 100, 6);
+    const whole = new ReportedRate();
+    for (let n = 0; n < 20; n += 1) {
+      report(whole, n * 100, n, { ...small, remaining: 500 - n, resetMs: 1_001 + n * 10 });
+    }
+    expect(whole.wholePerMs(1_900)).toBeGreaterThan(8 / 100);
   });
 
   it('ignores rejections as long as the resets of accepted attempts have passed', () => {
