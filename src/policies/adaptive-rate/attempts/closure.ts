@@ -13,8 +13,12 @@ const AT_ONCE_MS = 5;
 export interface CountedOpen {
   /** Accepted attempts. */
   readonly accepted: number;
-  /** The time without demand, in ms, and the number of such times. */
+  /**
+   * The time without demand, the part of it in which used capacity came back, in ms, and the number
+   * of such times.
+   */
   readonly idleMs: number;
+  readonly refillMs: number;
   readonly idles: number;
 }
 
@@ -45,6 +49,7 @@ export class Closure implements CountedOpen {
    */
   accepted = 0;
   idleMs = 0;
+  refillMs = 0;
   /** The number of times without demand. */
   idles = 0;
   private readonly reaction: Reaction;
@@ -95,7 +100,7 @@ export class Closure implements CountedOpen {
   /** @param since what was counted until this rejection */
   add(
     { at, order, isForeign, isOfOtherKind, usedUpPerMs, namedUntil }: SentAttempt,
-    { accepted, idleMs, idles }: CountedOpen,
+    { accepted, idleMs, refillMs, idles }: CountedOpen,
   ): void {
     if (order >= this.noticedAt) this.probes += 1;
     if (!isForeign) this.isForeign = false;
@@ -108,6 +113,7 @@ export class Closure implements CountedOpen {
     this.hasAccepted = false;
     this.accepted = accepted;
     this.idleMs = idleMs;
+    this.refillMs = refillMs;
     this.idles = idles;
   }
 

@@ -26,17 +26,27 @@ export interface Cycle {
   readonly to: number;
 }
 
-/** @param share the share of attempts that is rejected by chance */
+/** A closure of at most this number of intervals is that of a limit that refills gradually. */
+const SHORT_INTERVALS = 4;
+
+/**
+ * @param perMs the measured rate
+ * @param share the share of attempts that is rejected by chance
+ */
 export function cycleOf(
   closure: Closure,
   open: OpenTime,
+  perMs: number,
   share: number,
   from: number,
   to: number,
 ): Cycle {
-  const { byPace, idleMs, lateMs, isOutage } = closure;
-  const openMs = open.openMs(closure);
+  const { byPace, lateMs, isOutage } = closure;
   const closedMs = to - closure.startedAt - lateMs;
+  // A limit that refills gradually saves capacity without demand, a used-up window does not.
+  const refillMs = closedMs * perMs <= SHORT_INTERVALS ? closure.refillMs : 0;
+  const openMs = open.openMs(closure) + refillMs;
+  const idleMs = closure.idleMs - refillMs;
   return {
     startedAt: open.startedAt,
     gapMs: open.gapMs,

@@ -12,8 +12,12 @@ const CYCLE_WEIGHT = 0.9;
 /** The attempts accepted, and the time without demand, since the last closure ended. */
 export class OpenTime implements CountedOpen {
   accepted: number;
-  /** The time without demand, in ms, and the number of such times. */
+  /**
+   * The time without demand, the part of it in which used capacity came back, in ms, and the number
+   * of such times.
+   */
   idleMs: number;
+  refillMs = 0;
   idles = 0;
   /** The attempts accepted before the last time without demand. */
   beforeIdle: number;
@@ -40,9 +44,11 @@ export class OpenTime implements CountedOpen {
     return this.accepted / Math.max(1, this.settledAt - this.startedAt - this.idleMs);
   }
 
-  settled({ at, idleMs }: SentAttempt): void {
+  /** @param refillMs the part of the time without demand in which used capacity came back */
+  settled({ at, idleMs }: SentAttempt, refillMs: number): void {
     this.settledAt = at;
     this.idleMs += idleMs;
+    this.refillMs += refillMs;
     if (idleMs === 0) return;
     this.idles += 1;
     this.beforeIdle = this.accepted;
@@ -59,8 +65,9 @@ export class OpenTime implements CountedOpen {
   }
 
   /** A closure has ended at `to`; the provider may have been open from `from` on. */
-  reopened({ accepted, idleMs, idles }: Closure, from: number, to: number): void {
+  reopened({ accepted, idleMs, refillMs, idles }: Closure, from: number, to: number): void {
     this.accepted -= accepted;
+    this.refillMs -= refillMs;
     this.idleMs -= idleMs;
     this.idles -= idles;
     this.gapMs = to - from;
@@ -71,6 +78,7 @@ export class OpenTime implements CountedOpen {
   restart(at: number): void {
     this.accepted = 0;
     this.idleMs = 0;
+    this.refillMs = 0;
     this.idles = 0;
     this.startedAt = at;
   }

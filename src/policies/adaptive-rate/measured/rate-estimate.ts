@@ -134,7 +134,7 @@ export class RateEstimate {
     this.first.sent(sent.at);
     const earlierPerMs = this.byChance.settled(sent, perMs);
     if (earlierPerMs !== undefined) this.restore(earlierPerMs, sent.at, sent.order);
-    this.open.settled(sent);
+    this.open.settled(sent, this.burst.refillMs(sent, perMs));
     this.burst.settled(sent, perMs);
     if (sent.outcome === 'rejected') {
       this.reject(sent);
@@ -254,7 +254,8 @@ export class RateEstimate {
   }
 
   private measure(closure: Closure, from: number, to: number): void {
-    const cycle = cycleOf(closure, this.open, this.byChance.share, from, to);
-    if (this.rate.measure(cycle, this.probing)) this.open.cycled(cycle.ms);
+    const { rate, open } = this;
+    const cycle = cycleOf(closure, open, rate.perMs, this.byChance.share, from, to);
+    if (rate.measure(cycle, this.probing)) open.cycled(cycle.ms);
   }
 }

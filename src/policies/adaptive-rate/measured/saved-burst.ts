@@ -50,6 +50,17 @@ export class SavedBurst {
     this._size = Math.max(SAVED_PART * (accepted - 1), known);
   }
 
+  /**
+   * The part of the time without demand before an attempt in which the provider saved what earlier
+   * attempts had used, in ms. After that it loses capacity.
+   * @param perMs the rate that was measured; 0 if there is none
+   */
+  refillMs({ idleMs }: SentAttempt, perMs: number): number {
+    if (idleMs === 0 || perMs === 0) return 0;
+    const used = this.resumed?.accepted ?? Number.POSITIVE_INFINITY;
+    return Math.min(idleMs, Math.min(used, this._size) / perMs);
+  }
+
   /** @param perMs the rate that was measured */
   settled({ idleMs, at, outcome }: SentAttempt, perMs: number): void {
     if (idleMs > 0) this.resume(at, idleMs);

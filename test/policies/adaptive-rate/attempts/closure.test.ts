@@ -11,14 +11,14 @@ describe('the attempts that a closure ends', () => {
     ['all, if each follows a pause', { accepted: 4, idles: 4 }, 4],
   ])('count for the pace: %s', (_which, counted, byPace) => {
     const closure = new Closure(attemptAt(1_000));
-    closure.add(attemptAt(1_000), { idleMs: 0, ...counted });
+    closure.add(attemptAt(1_000), { idleMs: 0, refillMs: 0, ...counted });
     expect(closure.byPace).toBe(byPace);
   });
 
   it('are counted until its last rejection', () => {
     const closure = new Closure(attemptAt(1_000));
-    closure.add(attemptAt(1_000), { accepted: 10, idleMs: 0, idles: 0 });
-    closure.add(attemptAt(2_000), { accepted: 12, idleMs: 300, idles: 1 });
+    closure.add(attemptAt(1_000), { accepted: 10, idleMs: 0, idles: 0, refillMs: 0 });
+    closure.add(attemptAt(2_000), { accepted: 12, idleMs: 300, idles: 1, refillMs: 0 });
     expect(closure.byPace).toBe(11);
   });
 });

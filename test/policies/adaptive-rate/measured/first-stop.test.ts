@@ -11,7 +11,8 @@ function outage(at: number): Closure {
     return Object.assign(new SentAttempt({ ...sent, ...others }), { isForeign: true });
   });
   const closure = new Closure(attempts[0] as SentAttempt);
-  for (const attempt of attempts) closure.add(attempt, { accepted: 10, idleMs: 0, idles: 0 });
+  for (const attempt of attempts)
+    closure.add(attempt, { accepted: 10, idleMs: 0, idles: 0, refillMs: 0 });
   return closure;
 }
 
@@ -30,7 +31,8 @@ function closed(accepted: number, ...sentAt: readonly number[]): Closure {
     return new SentAttempt({ ...sent, isSaved: false, idleMs: 0 });
   });
   const closure = new Closure(attempts[0] as SentAttempt);
-  for (const attempt of attempts) closure.add(attempt, { accepted, idleMs: 0, idles: 0 });
+  for (const attempt of attempts)
+    closure.add(attempt, { accepted, idleMs: 0, idles: 0, refillMs: 0 });
   return closure;
 }
 

@@ -51,6 +51,18 @@ describe('what a provider saves', () => {
     expect(burst.size).toBeCloseTo(7 * 1.25 + 1);
   });
 
+  it('comes back in the time without demand, as far as it was used', () => {
+    const { burst, accept } = saving(11);
+    const refillMs = (idleMs: number, perMs = PER_MS) =>
+      burst.refillMs(attemptAt(0, { idleMs }), perMs);
+    expect(refillMs(0)).toBe(0);
+    expect(refillMs(5_000, 0)).toBe(0);
+    expect(refillMs(5_000)).toBe(5_000);
+    expect(refillMs(50_000)).toBeCloseTo(7_000);
+    accept(3);
+    expect(refillMs(50_000)).toBe(3_000);
+  });
+
   it('does not grow by attempts that the pace lets go', () => {
     const { burst, accept } = saving(1);
     for (let n = 0; n < 10; n += 1) accept(1);

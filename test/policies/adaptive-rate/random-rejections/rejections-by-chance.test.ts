@@ -36,7 +36,7 @@ function falling(
       });
       byChance.settled(rejected, 0);
       const closure = new Closure(rejected);
-      closure.add(rejected, { accepted: 0, idleMs: 0, idles: 0 });
+      closure.add(rejected, { accepted: 0, idleMs: 0, idles: 0, refillMs: 0 });
       byChance.explain(closure);
     }
   }
