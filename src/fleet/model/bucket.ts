@@ -16,11 +16,15 @@ export interface Bucket {
   rest: number;
   /** The part of the refill below one millionth, in units of 1 / HOUR of a millionth. */
   carry: number;
+  /** The granted amounts that workers have not reported as used. */
+  out: number;
+  /** The cost of the largest request of late, with the refunds of late. */
+  large: number;
 }
 
 /** A new bucket is empty: a full one would double the first window. */
 export function emptyBucket(capacity: number, perHour: number): Bucket {
-  return { capacity, perHour, level: 0, rest: 0, carry: 0 };
+  return { capacity, perHour, level: 0, rest: 0, carry: 0, out: 0, large: 0 };
 }
 
 /** @param elapsed microseconds */

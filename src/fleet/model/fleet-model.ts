@@ -25,6 +25,7 @@ import {
   resign,
   tellsMore,
 } from './membership.ts';
+import { addUnused, reportUnused } from './outstanding.ts';
 import { giveUp, isClaimed } from './pool.ts';
 import { configure, settle } from './rate-grants.ts';
 
@@ -121,6 +122,7 @@ export class FleetModel {
     if (record !== undefined) {
       giveUp(state.slots, record.slots);
       giveUp(state.bytes, record.bytes);
+      reportUnused(state, record, []);
       reportGone(state, worker, record);
     }
     this.records.delete(worker);
@@ -151,7 +153,10 @@ export class FleetModel {
     const config = state.config as SharedConfig;
     this.leases.set(request.worker, state.alive + config.ttl);
     close(state, request);
-    if (knows) settle(state, request);
+    if (knows) {
+      reportUnused(state, record, request.unused);
+      settle(state, request);
+    }
     report(state, request, record);
     const leads = lead(state, request);
     const wants = knows && request.demand.some(({ spare }) => spare !== 1);
@@ -177,6 +182,7 @@ export class FleetModel {
     if (isActive && reply.until > 0) {
       this.active.set(request.worker, state.alive + ACTIVE + reply.until);
     }
+    if (knows) addUnused(state, record, reply.amounts);
     record.sequence = request.sequence;
     record.sent = request.sent;
     record.reply = reply;

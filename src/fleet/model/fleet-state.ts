@@ -20,6 +20,9 @@ export interface WorkerRecord {
   readonly bytes: Holding;
   /** Its grants of the learned rate of requests that it has not reported as used, in millionths. */
   out: number;
+  /** Its granted amounts that it has not reported as used, by bucket, and the epoch of these. */
+  unused: readonly number[];
+  epoch: number;
   /**
    * The end of the last recovery period in which this worker came back; 0: never; -1: its record was
    * lost, and it does not count as back yet.
@@ -36,6 +39,8 @@ export function newRecord(): WorkerRecord {
     slots: noHolding(),
     bytes: noHolding(),
     out: 0,
+    unused: [],
+    epoch: 0,
     backBy: 0,
   };
 }

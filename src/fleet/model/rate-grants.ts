@@ -12,6 +12,10 @@ import {
   spend,
 } from './bucket.ts';
 import type { FleetState } from './fleet-state.ts';
+import { bound } from './outstanding.ts';
+
+/** The number of ticks whose refill, by its share, a worker may reserve. */
+const RESERVED_TICKS = 2;
 
 /** The newest configuration wins. A limit that stays keeps what its bucket holds. */
 export function configure(state: FleetState, config: SharedConfig): void {
@@ -26,6 +30,8 @@ export function configure(state: FleetState, config: SharedConfig): void {
   const learned = state.buckets.slice(-2);
   state.buckets = [...buckets, learned[0] ?? emptyBucket(0, 0), learned[1] ?? emptyBucket(0, 0)];
   state.config = config;
+  // Workers drop their grants when they hear of other limits.
+  for (const bucket of state.buckets) bucket.out = 0;
   state.epoch += 1;
 }
 
@@ -33,14 +39,18 @@ export function configure(state: FleetState, config: SharedConfig): void {
 export function settle(state: FleetState, request: ExchangeRequest): void {
   const { settled, returned, unused: kept, demand, keeps } = request;
   const limits = state.buckets.length - 2;
+  // Without a plan, requests are late for want of slots only, by less.
+  const isPaced = state.plan !== undefined;
   const next = demand.find(({ spare }) => spare !== 1);
   state.buckets.forEach((bucket, place) => {
     if (bucket.perHour === 0) return;
     const unused = returned[place] ?? 0;
     if (unused > 0) restore(bucket, unused);
     if (keeps === 1) leaveRoom(bucket, kept[place] ?? 0);
+    const cost = next === undefined ? 0 : costAt(next, place, limits);
     const amount = settled[place] ?? 0;
-    if (amount !== 0) charge(bucket, amount, next === undefined ? 0 : costAt(next, place, limits));
+    if (isPaced) bound(bucket, cost, Math.max(0, -amount));
+    if (amount !== 0) charge(bucket, amount, cost);
     // Requests of the budget that were granted and not sent may be granted again.
     const isLearned = place === limits;
     if (isLearned) {
@@ -48,9 +58,6 @@ export function settle(state: FleetState, request: ExchangeRequest): void {
     }
   });
 }
-
-/** The number of ticks whose refill, by its share, a worker may reserve. */
-const RESERVED_TICKS = 2;
 
 /** A grant of rate limits. */
 export interface RateGrant {

@@ -31,6 +31,7 @@ if given ~= '' and given ~= state.config then
       or { capacity = 0, perHour = 0, level = 0, rest = 0, carry = 0 }
   end
   state.buckets = buckets
+  for _, bucket in ipairs(buckets) do bucket.out = 0 end
   state.config = given
   state.ttl, state.keep, state.tick = config.ttl, config.keep, config.tick
   state.most = { slots = config.slots, bytes = config.bytes, start = config.startSlots }
@@ -40,7 +41,7 @@ if begins then state.roomUntil = state.now + state.ttl end
 local knows = given ~= '' or (request.run == state.run and request.epoch == state.epoch)
 record = record or {
   sequence = 0, sent = 0, reply = '', slots = { held = 0, claim = 0, seeks = 0 }, bytes = { held = 0, claim = 0, seeks = 0 },
-  out = 0, backBy = 0
+  out = 0, unused = {}, epoch = 0, backBy = 0
 }
 comesBack(record, isNew and request.run ~= 0 and request.run ~= state.run)
 redis.call('ZADD', KEYS[3], num(state.alive + state.ttl), worker)
@@ -64,13 +65,19 @@ if knows then
   for i = #request.demand, 1, -1 do
     if request.demand[i].spare ~= 1 then following = request.demand[i] end
   end
+  local before = record.epoch == state.epoch and record.unused or {}
+  record.unused, record.epoch = {}, state.epoch
   for i, bucket in ipairs(state.buckets) do
+    record.unused[i] = request.unused[i] or 0
+    bucket.out = bucket.out + record.unused[i] - (before[i] or 0)
     if bucket.perHour > 0 then
       local unused = request.returned[i] or 0
       if unused > 0 then restore(bucket, unused) end
       if request.keeps == 1 then leaveRoom(bucket, request.unused[i] or 0) end
+      local cost = following and costAt(following, i) or 0
       local amount = request.settled[i] or 0
-      if amount ~= 0 then charge(bucket, amount, following and costAt(following, i) or 0) end
+      if state.plan ~= '' then bound(bucket, cost, max(0, -amount)) end
+      if amount ~= 0 then charge(bucket, amount, cost) end
       if i == #state.buckets - 1 then
         state.budget = state.budget + floor(unused / MICRO) + floor(max(0, -amount) / MICRO)
       end
@@ -139,6 +146,12 @@ local granted = amounts[limits + 1]
 state.budget = state.budget - floor(granted / MICRO)
 state.out = state.out + granted
 record.out = record.out + granted
+if knows then
+  for i, bucket in ipairs(buckets) do
+    record.unused[i] = record.unused[i] + amounts[i]
+    bucket.out = bucket.out + amounts[i]
+  end
+end
 if leads then state.pending = 0 end
 
 local why = ''

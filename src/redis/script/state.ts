@@ -2,7 +2,7 @@
 export const STATE = `
 local HOUR, MICRO = 3600000000, 1000000
 local UNCONFIGURED, LONGEST_WAIT = 60000000, 366 * 86400000000
-local ACTIVE, RECOVERY, RESERVED_TICKS, SILENT_TICKS, MOST_REPORTS = 100000, 500000, 2, 2, 2000
+local ACTIVE, RECOVERY, RESERVED_TICKS, SILENT_TICKS, MOST_REPORTS, CALLS = 100000, 500000, 2, 2, 2000, 64
 local floor, ceil, max, min = math.floor, math.ceil, math.max, math.min
 
 local parts = cjson.decode(ARGV[1])
@@ -64,6 +64,9 @@ local function forget(name)
     giveUp(state.slots, record.slots)
     giveUp(state.bytes, record.bytes)
     state.out = state.out - record.out
+    if record.epoch == state.epoch then
+      for i, bucket in ipairs(state.buckets) do bucket.out = (bucket.out or 0) - (record.unused[i] or 0) end
+    end
     if state.terms > 0 then push(name, '0') end
     redis.call('HDEL', KEYS[2], name)
   end
@@ -117,6 +120,13 @@ local function leaveRoom(bucket, amount)
   bucket.rest = min(bucket.rest, most)
 end
 
+-- What workers have not used yet is a part of what the bucket may hold.
+local function bound(bucket, following, refund)
+  local large = bucket.large or 0
+  bucket.large = max(following, large - ceil(large / CALLS)) + refund
+  bucket.level = min(bucket.level, max(bucket.capacity, bucket.large) - bucket.out - bucket.rest)
+end
+
 local function flowTime(bucket, amount)
   return ceil((amount * HOUR) / bucket.perHour) + 0
 end
@@ -132,6 +142,7 @@ state.alive = state.alive + min(elapsed, most)
 if state.config ~= '' and elapsed >= most then state.awaitedUntil = state.now + state.ttl end
 for _, bucket in ipairs(state.buckets) do
   bucket.rest = bucket.rest or 0
+  bucket.out = bucket.out or 0
   refill(bucket, elapsed)
 end
 local alive = num(state.alive)

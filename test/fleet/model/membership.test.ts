@@ -14,6 +14,8 @@ const record = (): WorkerRecord => ({
   slots: noHolding(),
   bytes: noHolding(),
   out: 0,
+  unused: [],
+  epoch: 0,
   backBy: 0,
 });
 
