@@ -66,7 +66,6 @@ export class FillMeter {
   /** The limit itself has changed by a factor. */
   scale(factor: number): void {
     this.#levels = [];
-    this.#full = undefined;
     if (this.#perMs !== undefined) this.#perMs *= factor;
     this.#highest *= factor;
   }
