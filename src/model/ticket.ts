@@ -83,6 +83,12 @@ class StackedLease {
   }
 }
 
+/** `waitsSince` of a ticket that is in no queue. */
+export const UNQUEUED = Number.NaN;
+
+/** `waitsSince` of a ticket in a queue whose gate still decides on its arrival. */
+export const ARRIVING = Number.NEGATIVE_INFINITY;
+
 /**
  * A request on its way, with the leases that it holds.
  *
@@ -125,11 +131,8 @@ export class Ticket<out T = unknown> {
    * charge
    */
   refusal: Error | undefined = undefined;
-  /**
-   * @internal since when it waits at a gate. NaN: it does not wait. -Infinity: it is in a queue, and
-   * the gate still decides on its arrival
-   */
-  waitsSince = Number.NaN;
+  /** @internal since when it waits at a gate, or {@link UNQUEUED}, or {@link ARRIVING} */
+  waitsSince = UNQUEUED;
   /**
    * @internal when the last gate before its first attempt let it pass; NaN if unknown, for example
    * when an operator has kept it since
@@ -265,6 +268,11 @@ export class Ticket<out T = unknown> {
   /** @internal the time of the clock, if it was read in this turn of the event loop; else NaN */
   get readAt(): number {
     return this.attempts === 0 ? this.startedAt : Number.NaN;
+  }
+
+  /** @internal whether it is in the queue of a gate */
+  get isQueued(): boolean {
+    return !Number.isNaN(this.waitsSince);
   }
 
   /** @internal ms since its arrival, by the clock of its gates */

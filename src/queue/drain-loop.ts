@@ -1,4 +1,3 @@
-import type { Instrumentation } from '../model/instrumentation.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { type Policy, REFUSED } from '../policies/policy.ts';
 import type { Clock } from '../util/clock.ts';
@@ -26,6 +25,14 @@ const PAUSED = { binding: 'paused' } as const;
  * - `draining`: the loop is between two decisions.
  */
 type LoopState = 'idle' | 'deciding' | 'draining';
+
+/**
+ * What a gate has decided on a newcomer:
+ * - `passed`: it passed, or was refused;
+ * - `held`: it is first in line, and has to wait;
+ * - `behind`: nothing, because other requests are before it, or the gate is paused.
+ */
+export type Decision = 'passed' | 'held' | 'behind';
 
 /**
  * Makes the decisions of a gate. It decides on a newcomer if no request is before it. It decides on
@@ -81,31 +88,30 @@ export class DrainLoop {
     return this.state === 'idle' && !this.isPaused && this.requests.isEmpty();
   }
 
-  /**
-   * Decides on a newcomer that is first in line.
-   * @returns whether it passed or was refused; if not, it has to wait
-   */
-  admits(ticket: Ticket, owner: AdmissionCallback, now: number): boolean {
+  /** Decides on a newcomer, if it is first in line. */
+  decide(ticket: Ticket, owner: AdmissionCallback, now: number): Decision {
+    if (!this.isFree()) return 'behind';
     const isRetry = owner.isRetry === true;
     const wait = this.ask(ticket, isRetry, now);
     if (wait > 0) {
-      if (this.isPaused) return false;
+      if (this.isPaused) return 'held';
       this.askedAt = now;
       this.noteBinding(isRetry);
       // Requests that arrived while policies were asked come before this one, and wait for a
       // decision.
       this.timer.set(this.requests.length === 0 ? wait : 0, now);
-      return false;
+      return 'held';
     }
     if (wait === REFUSED) this.admission.refuse(ticket, now);
     else this.admission.charge(ticket, isRetry, now);
     this.waits.ended(ticket, owner, isRetry, now);
     this.endDecision(now);
-    return true;
+    return 'passed';
   }
 
   /** Decides on a newcomer that does not wait. @returns whether it passed */
   admitsAtOnce(ticket: Ticket): boolean {
+    if (!this.isFree()) return false;
     const now = this.clock.now();
     const wait = this.ask(ticket, false, now);
     if (wait === 0) this.admission.charge(ticket, false, now);
@@ -195,12 +201,16 @@ export class DrainLoop {
    * Calls the `queued` hook for a request. While the hook runs, the request can neither pass nor be
    * dropped.
    */
-  reportQueued(ticket: Ticket, isRetry: boolean, instrumentation: Instrumentation): void {
+  reportQueued(ticket: Ticket, owner: AdmissionCallback): void {
+    const instrumentation = this.waits.instrumentationOf(owner);
+    if (instrumentation === undefined) return;
     const { state, isStale: wasStale } = this;
     const { length } = this.requests;
     if (state !== 'deciding') this.requests.next();
     this.isStale = false;
-    this.keepingHeads(() => instrumentation.queued?.(ticket, this.waits.kindOf(isRetry)));
+    this.keepingHeads(() =>
+      instrumentation.queued?.(ticket, this.waits.kindOf(owner.isRetry === true)),
+    );
     if (this.isStale || this.requests.length !== length) this.drain();
     // If the gate decides on another request, keep its mark, so that it decides again.
     this.isStale ||= wasStale;

@@ -1,12 +1,12 @@
 import { Tap } from '../model/inspection.ts';
 import { type Instrumentation, needsArrival } from '../model/instrumentation.ts';
 import type { GateKind } from '../model/outcome.ts';
-import { isTicket, type LeaseIssuer, type Ticket } from '../model/ticket.ts';
+import { ARRIVING, isTicket, type LeaseIssuer, type Ticket } from '../model/ticket.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { Clock } from '../util/clock.ts';
 import { Admission } from './admission.ts';
 import { clearQueue } from './clear-queue.ts';
-import { DrainLoop } from './drain-loop.ts';
+import { type Decision, DrainLoop } from './drain-loop.ts';
 import type { AdmissionCheck, GateRules, GateSnapshot, Refusing } from './gate-rules.ts';
 import { makeRoom } from './make-room.ts';
 import type { QueueCapacity, WaitTimeouts } from './queue-rules.ts';
@@ -138,16 +138,14 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     if (this.isTurnedAway(ticket)) return true;
     // Reading the clock is slow: the gate that let the ticket pass in this turn has just read it.
     const now = Number.isNaN(at) ? this.clock.now() : at;
-    const isFree = this.loop.isFree();
-    if (isFree && this.loop.admits(ticket, owner, now)) return true;
-    return this.wait(ticket, owner, now, undefined, isFree) !== undefined;
+    return this.arrive(ticket, owner, now);
   }
 
   /**
    * Admits a request that does not wait. @returns whether it passed; if not, nothing has changed
    */
   tryEnter(ticket: Ticket): boolean {
-    return !this.isTurnedAway(ticket) && this.loop.isFree() && this.loop.admitsAtOnce(ticket);
+    return !this.isTurnedAway(ticket) && this.loop.admitsAtOnce(ticket);
   }
 
   /**
@@ -158,16 +156,16 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
    */
   enterLater(item: unknown, owner: AdmissionCallback, reply?: unknown): Ticket | undefined {
     const now = this.clock.now();
-    const { loop } = this;
     const error = this.admission.refusalNow() ?? this.check?.turnsAway(owner);
-    if (error === undefined && !loop.isFree()) return this.wait(item, owner, now, reply, false);
+    if (error === undefined && !this.loop.isFree()) {
+      this.wait(item, owner, now, reply, 'behind');
+      return undefined;
+    }
     const ticket = owner.ticketOf?.(item, now, reply);
     if (error !== undefined) ticket?.refuse(error);
     if (ticket === undefined || ticket.refusal !== undefined) return ticket;
     // Making the ticket calls the user's estimator, which may have sent other requests meanwhile.
-    const isFree = loop.isFree();
-    if (isFree && loop.admits(ticket, owner, now)) return ticket;
-    return this.wait(ticket, owner, now, undefined, isFree);
+    return this.arrive(ticket, owner, now) ? ticket : undefined;
   }
 
   giveBack(charge: unknown, ticket: Ticket): void {
@@ -300,62 +298,53 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
    * passes the gate without a charge.
    */
   private isTurnedAway(ticket: Ticket): boolean {
-    const suspended = this.admission.refusalNow();
-    if (suspended !== undefined) ticket.refuse(suspended);
-    const { check } = this;
-    if (check !== undefined && ticket.attempts === 0) {
-      const error = check.turnsAway(ticket);
-      if (error !== undefined) ticket.refuse(error);
-    }
+    const check = ticket.attempts === 0 ? this.check : undefined;
+    const error = this.admission.refusalNow() ?? check?.turnsAway(ticket);
+    if (error !== undefined) ticket.refuse(error);
     return ticket.refusal !== undefined;
   }
 
+  /** @returns whether a newcomer passed or was refused. False: it waits, or its owner has ended */
+  private arrive(ticket: Ticket, owner: AdmissionCallback, now: number): boolean {
+    const { capacity, loop, requests, waits } = this;
+    let decision = loop.decide(ticket, owner, now);
+    if (decision !== 'passed' && capacity?.isBounded && ticket.attempts === 0) {
+      decision = makeRoom(ticket, owner, decision, capacity, requests, waits, loop, now);
+    }
+    if (decision === 'passed') return true;
+    this.wait(ticket, owner, now, undefined, decision);
+    return false;
+  }
+
   /**
-   * @param wasAsked whether the policies were asked already, and the request has to wait
-   * @returns its ticket if it was refused, or if it may pass now because other requests were
-   *   dropped
+   * Puts a newcomer into its queue, unless its owner has ended. If it is next, and was not decided
+   * on, the gate decides on it then.
    */
   private wait(
     item: unknown,
     owner: AdmissionCallback,
     now: number,
     reply: unknown,
-    wasAsked: boolean,
-  ): Ticket | undefined {
-    const { loop, capacity } = this;
-    const queue = this.requests.queueOf(owner);
-    const ticket = isTicket(item) ? item : undefined;
-    let isAsked = wasAsked;
-    if (ticket !== undefined && capacity?.isBounded && ticket.attempts === 0) {
-      const { dropped } = capacity;
-      const { requests, waits, waitKind } = this;
-      if (!makeRoom(ticket, owner, capacity, requests, waits, loop, waitKind, now)) {
-        loop.restIfEmpty();
-        return ticket;
-      }
-      // Waiting requests have left: the newcomer may need less.
-      if (capacity.dropped !== dropped) {
-        isAsked = loop.isFree();
-        if (isAsked && loop.admits(ticket, owner, now)) return ticket;
-      }
-    }
+    decision: Decision,
+  ): void {
+    const { loop, waits } = this;
     if (owner.gone) {
-      if (isAsked) loop.restIfEmpty();
-      return undefined;
+      if (decision === 'held') loop.restIfEmpty();
+      return;
     }
+    const ticket = isTicket(item) ? item : undefined;
+    const queue = this.requests.queueOf(owner);
     // A retry counts from the arrival of its request, so it goes before requests that came later.
-    const since = queue === this.requests.first ? now : (ticket?.arrivedAt ?? now);
+    const since = owner.isRetry && ticket !== undefined ? ticket.arrivedAt : now;
     const isNext = queue.push(item, owner, since, reply) || queue.length === 1;
     owner.queued += 1;
-    if (ticket !== undefined) ticket.waitsSince = Number.NEGATIVE_INFINITY;
-    if (isNext && !isAsked) loop.drain();
-    if (this.waits.isHeard() && queue.length > 0) {
-      this.waits.began(owner, isNext ? 1 : this.waiting, this.waiting, loop.nextAt);
+    if (ticket !== undefined) ticket.waitsSince = ARRIVING;
+    if (isNext && decision === 'behind') loop.drain();
+    if (waits.isHeard() && queue.length > 0) {
+      waits.began(owner, isNext ? 1 : this.waiting, this.waiting, loop.nextAt);
     }
-    // NaN: the request has passed meanwhile, and its owner was called.
-    if (ticket !== undefined && !Number.isNaN(ticket.waitsSince))
-      this.waitBegan(ticket, owner, now);
-    return undefined;
+    // It may have passed meanwhile; then its owner was called.
+    if (ticket?.isQueued) this.waitBegan(ticket, owner, now);
   }
 
   /** A newcomer waits. */
@@ -364,9 +353,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     ticket.waitsSince = now;
     // The decision at its arrival is the first of its rounds.
     ticket.rounds = 0;
-    const isRetry = owner.isRetry === true;
     if (ticket.attempts === 0) this.timeouts?.wait(ticket, this, owner, now);
-    const instrumentation = this.waits.instrumentationOf(owner);
-    if (instrumentation !== undefined) this.loop.reportQueued(ticket, isRetry, instrumentation);
+    this.loop.reportQueued(ticket, owner);
   }
 }

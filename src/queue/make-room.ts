@@ -1,7 +1,6 @@
 import { QueueFullError } from '../model/errors.ts';
-import type { GateKind } from '../model/outcome.ts';
 import { isTicket, type Ticket } from '../model/ticket.ts';
-import type { DrainLoop } from './drain-loop.ts';
+import type { Decision, DrainLoop } from './drain-loop.ts';
 import { type QueueCapacity, seekDropped } from './queue-rules.ts';
 import type { WaitRecorder } from './wait-recorder.ts';
 import {
@@ -16,28 +15,33 @@ import {
  * sent before count towards the bound, but enter without this check and are never dropped: if the
  * oldest is one of them, the newcomer is dropped. While the gate decides on the head of the queue,
  * no waiting request is dropped.
- * @param waitKind the cause of the waits
- * @returns false: the newcomer was refused, or its owner has ended
+ * @param decision the decision on the newcomer, which has to wait
+ * @returns the same decision, or a new one if requests were dropped; `passed` if the newcomer was
+ *   refused, or its owner has ended
  */
 export function makeRoom(
   newcomer: Ticket,
   owner: AdmissionCallback,
+  decision: Decision,
   capacity: QueueCapacity,
   requests: WaitingRequests,
   waits: WaitRecorder,
   loop: DrainLoop,
-  waitKind: GateKind,
   now: number,
-): boolean {
-  const { bound } = capacity;
+): Decision {
+  const { bound, dropped: droppedBefore } = capacity;
   const queue = requests.first;
+  const waitKind = waits.kindOf(queue.length === 0);
   const drop = (ticket: Ticket, sender: AdmissionCallback) => {
     capacity.dropped += 1;
     if (waits.instrumentationOf(sender) !== undefined) ticket.gaveUpAt = waitKind;
     ticket.refuse(new QueueFullError(bound.maxQueue, waitKind));
   };
   while (!owner.gone) {
-    if (requests.length < bound.maxQueue) return true;
+    if (requests.length < bound.maxQueue) {
+      // If waiting requests have left, the newcomer may need less.
+      return capacity.dropped === droppedBefore ? decision : loop.decide(newcomer, owner, now);
+    }
     if (loop.isDeciding || !seekDropped(queue, bound, newcomer, owner)) break;
     const { item, owner: oldest } = queue;
     if (isTicket(item) && item.attempts > 0) break;
@@ -59,5 +63,6 @@ export function makeRoom(
   }
   // A newcomer whose owner ended meanwhile was not refused.
   if (!owner.gone) drop(newcomer, owner);
-  return false;
+  loop.restIfEmpty();
+  return 'passed';
 }

@@ -1,7 +1,7 @@
 import type { Instrumentation } from '../model/instrumentation.ts';
 import { uniteInstrumentations } from '../model/join-instrumentations.ts';
 import type { GateKind } from '../model/outcome.ts';
-import type { Ticket } from '../model/ticket.ts';
+import { type Ticket, UNQUEUED } from '../model/ticket.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { Clock } from '../util/clock.ts';
 import type { WaitListener } from './gate-rules.ts';
@@ -110,9 +110,9 @@ export class WaitRecorder {
     const timeline = this.timelineOf(isRetry);
     const since = ticket.waitsSince;
     let rounds = 1 + ticket.rounds;
-    ticket.waitsSince = Number.NaN;
+    ticket.waitsSince = UNQUEUED;
     ticket.rounds = 0;
-    if (!(since > Number.NEGATIVE_INFINITY)) {
+    if (!Number.isFinite(since)) {
       instrumentation?.admitted?.(ticket, this.kind, 0, 0);
       return;
     }

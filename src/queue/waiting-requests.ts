@@ -91,7 +91,7 @@ export class WaitingRequests {
     for (const { ticket, order } of requests) {
       const from = ticket.priority;
       ticket.priority = priority;
-      if (from === priority || Number.isNaN(ticket.waitsSince)) continue;
+      if (from === priority || !ticket.isQueued) continue;
       const isRetry = isRetryOf(ticket);
       const queue = isRetry ? this.retries : this.first;
       // Retries are not in the order of their arrival.
