@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Backoff } from '../../../src/policies/backoff.ts';
 import { Gate } from '../../../src/queue/gate.ts';
 import { ManualClock } from '../../../src/simulator/manual-clock.ts';
@@ -37,6 +37,17 @@ describe('the timer of a gate', () => {
     gate.enter(ticket(), new Waiter());
     gate.enter(ticket(), new Waiter());
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('is set by the one decision on a newcomer that has to wait', () => {
+    const clock = new ManualClock();
+    const { backoff, gate } = backoffGate(clock);
+    const asked = vi.spyOn(backoff, 'wait');
+    backoff.reject(1_000, 0, 0);
+    gate.enter(ticketMaker(clock)(), new Waiter());
+    expect(asked).toHaveBeenCalledTimes(1);
+    gate.enter(ticketMaker(clock)(), new Waiter());
+    expect(asked).toHaveBeenCalledTimes(1);
   });
 
   it('is set anew when the wait grows, and fires no earlier', () => {
