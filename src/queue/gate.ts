@@ -93,7 +93,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
    * retries.
    */
   get waitKind(): GateKind {
-    return this.waits.kindOf(this.requests.first.length === 0);
+    return this.waits.kindOf(this.requests.areRetries);
   }
 
   /** The cause of the wait of the next request: of a retry, if one waits. */

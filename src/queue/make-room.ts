@@ -31,7 +31,7 @@ export function makeRoom(
 ): Decision {
   const { bound, dropped: droppedBefore } = capacity;
   const queue = requests.first;
-  const waitKind = waits.kindOf(queue.length === 0);
+  const waitKind = waits.kindOf(requests.areRetries);
   const drop = (ticket: Ticket, sender: AdmissionCallback) => {
     capacity.dropped += 1;
     if (waits.instrumentationOf(sender) !== undefined) ticket.gaveUpAt = waitKind;

@@ -54,6 +54,11 @@ export class WaitingRequests {
     return this.first.length + this.retries.length;
   }
 
+  /** Whether retries wait, and no request that was never sent. */
+  get areRetries(): boolean {
+    return this.first.length === 0 && this.retries.length > 0;
+  }
+
   /** Whether no request waits. */
   isEmpty(): boolean {
     return !this.first.seek() && !this.retries.seek();

@@ -52,6 +52,14 @@ describe('maxQueue', () => {
     expectIdle(limiter);
   });
 
+  it('names the limit that binds where nothing may wait', async () => {
+    const limits = { requests: { limit: 1, windowMs: 60_000 } };
+    const { limiter } = rig({ concurrency: 5, limits, maxQueue: 0 });
+    await limiter.run(async () => {});
+    const refused = limiter.run(async () => {});
+    await expect(refused).rejects.toMatchObject({ code: 'QUEUE_FULL', gate: 'rateLimit' });
+  });
+
   it('of 0 lets no request wait', async () => {
     const { limiter } = rig({ concurrency: 1, maxQueue: 0 });
     const lease = await limiter.acquire();
