@@ -88,18 +88,11 @@ export class RateLimits {
   }
 
   /**
-   * Named costs in the form that the other methods take. Unnamed costs are 0; fractions are rounded
-   * up.
+   * Costs in the form that the other methods take. Fractions are rounded up.
+   * @param expected amounts for all limits, in their order: safe integers >= 0
+   * @param named amounts that replace these
    * @throws UnknownLimitError, CostAboveLimitError; RangeError or TypeError for a value that is no
    * amount
-   */
-  costsOf(named: Readonly<Record<string, number>>): Costs {
-    return this.costsFrom(this.set.free, named);
-  }
-
-  /**
-   * As `costsOf`, with given amounts for all limits, in their order: safe integers >= 0.
-   * @throws as `costsOf` does
    */
   costsFrom(expected: Costs, named: Readonly<Record<string, number>> | undefined): Costs {
     const costs =
@@ -204,7 +197,7 @@ export class RateLimits {
    * Corrects a charge to the real usage, by the `charge` of each limit. Unnamed amounts are as
    * expected. An excess is charged now and may make a debt.
    * @returns false, and does nothing, for a reservation that has ended or belongs to other limits
-   * @throws as `costsOf`, except for too large amounts; then the reservation stays
+   * @throws as `costsFrom`, except for too large amounts; then the reservation stays
    */
   settle(
     reservation: Reservation,

@@ -6,6 +6,7 @@ import type {
 } from '../../../src/policies/rate-limit/rate-limit.ts';
 import { RateLimits } from '../../../src/policies/rate-limit/rate-limits.ts';
 import type { Reservation } from '../../../src/policies/rate-limit/reservation.ts';
+import { costsOf } from '../../support/costs-of.ts';
 
 /** Something that happens to limits. Requests that were let in are meant by a number, modulo. */
 export type Step =
@@ -115,7 +116,7 @@ export function play(
       now += step.ms;
     } else if (step.kind === 'request') {
       const cost = partOf(limits, step.part);
-      const costs = policy.costsOf(cost);
+      const costs = costsOf(policy, cost);
       const waitMs = policy.wait(costs, now);
       witness.asked?.(cost, waitMs, now);
       if (waitMs > 0 && !step.isPatient) continue;

@@ -4,6 +4,7 @@ import { addToQuota } from '../../../src/limiter/set-limits.ts';
 import { RateLimits } from '../../../src/policies/rate-limit/rate-limits.ts';
 import { RateLimitPolicy } from '../../../src/policies/rate-limit-policy.ts';
 import { changeLimits } from '../../support/change-limits.ts';
+import { costsOf } from '../../support/costs-of.ts';
 
 const INFINITE = Number.POSITIVE_INFINITY;
 const quota = (limit: number, more = {}) =>
@@ -18,19 +19,19 @@ function add(limits: RateLimits, amount: number): void {
 describe('a quota', () => {
   it('is used up for good: time gives nothing back', () => {
     const limits = quota(10);
-    limits.take(limits.costsOf({ credits: 7 }), 0);
-    expect(limits.wait(limits.costsOf({ credits: 3 }), 1e12)).toBe(0);
-    expect(limits.wait(limits.costsOf({ credits: 4 }), 1e12)).toBe(INFINITE);
+    limits.take(costsOf(limits, { credits: 7 }), 0);
+    expect(limits.wait(costsOf(limits, { credits: 3 }), 1e12)).toBe(0);
+    expect(limits.wait(costsOf(limits, { credits: 4 }), 1e12)).toBe(INFINITE);
     expect(limits.usage(1e12)).toEqual({
       credits: { limit: 10, used: 7, available: 3, resetMs: INFINITE },
     });
-    expect(limits.refusal(limits.costsOf({ credits: 4 }), 5)).toMatchObject({
+    expect(limits.refusal(costsOf(limits, { credits: 4 }), 5)).toMatchObject({
       code: 'RATE_LIMIT_EXCEEDED',
       retryAfterMs: INFINITE,
       message:
         'the rate limit "credits" has 3 left of the 4 that are needed; time does not refill it',
     });
-    expect(() => limits.costsOf({ credits: 11 })).toThrow('can never pass');
+    expect(() => costsOf(limits, { credits: 11 })).toThrow('can never pass');
   });
 
   it('has more when more is added, above its limit too', () => {
@@ -40,7 +41,7 @@ describe('a quota', () => {
     expect(limits.usage(0).credits).toMatchObject({ limit: 10, used: 6, available: 4 });
     add(limits, 16);
     expect(limits.usage(0).credits).toMatchObject({ limit: 20, used: 0, available: 20 });
-    expect(limits.wait(limits.costsOf({ credits: 20 }), 0)).toBe(0);
+    expect(limits.wait(costsOf(limits, { credits: 20 }), 0)).toBe(0);
   });
 
   it('says nothing of a rate', () => {
@@ -72,7 +73,7 @@ describe('a quota', () => {
         for (const { do: what, amount, pick } of steps) {
           const at = pick % (open.length || 1);
           if (what === 'take' && amount <= limit) {
-            const costs = limits.costsOf({ credits: amount });
+            const costs = costsOf(limits, { credits: amount });
             expect(limits.wait(costs, 0)).toBe(amount <= balance ? 0 : INFINITE);
             if (amount > balance) continue;
             balance -= amount;
@@ -108,7 +109,7 @@ describe('a limit that is not full at the start', () => {
       { only: { limit: 10, windowMs: 1_000, algorithm, initial: 4 } },
       500,
     );
-    const costs = (only: number) => limits.costsOf({ only });
+    const costs = (only: number) => costsOf(limits, { only });
     expect(limits.wait(costs(4), 500)).toBe(0);
     expect(limits.wait(costs(10), 500)).toBe(algorithm === 'token-bucket' ? 600 : 1_000);
     expect(limits.usage(1_500).only).toMatchObject({ available: 10, used: 0 });
@@ -123,7 +124,7 @@ describe('limits that change', () => {
       tokens: { limit: 100, windowMs: 60_000, charge: 'settle' },
       requests: minute(5),
     });
-    const reservation = limits.take(limits.costsOf({ tokens: 50, requests: 1 }), 0);
+    const reservation = limits.take(costsOf(limits, { tokens: 50, requests: 1 }), 0);
     expect(changeLimits(limits, { requests: null, credits: minute(9) }, 0)).toBe(true);
     expect(limits.names).toEqual(['tokens', 'credits']);
     expect(limits.settle(reservation, { tokens: 20 }, 0)).toBe(true);
@@ -133,10 +134,10 @@ describe('limits that change', () => {
 
   it('refunds what was charged before, and gives a limit of the same name nothing of it', () => {
     const limits = new RateLimits({ requests: minute(5) });
-    const old = limits.take(limits.costsOf({ requests: 2 }), 0);
+    const old = limits.take(costsOf(limits, { requests: 2 }), 0);
     changeLimits(limits, { requests: null }, 0);
     changeLimits(limits, { requests: minute(5) }, 0);
-    limits.take(limits.costsOf({ requests: 1 }), 0);
+    limits.take(costsOf(limits, { requests: 1 }), 0);
     expect(limits.refund(old, 0)).toBe(true);
     expect(limits.usage(0)).toMatchObject({ requests: { used: 1 } });
   });

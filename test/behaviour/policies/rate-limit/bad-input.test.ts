@@ -8,6 +8,7 @@ import {
 import { RateLimits } from '../../../../src/policies/rate-limit/rate-limits.ts';
 import { algorithms } from '../../../policies/rate-limit/scripts.ts';
 import { changeLimits } from '../../../support/change-limits.ts';
+import { costsOf } from '../../../support/costs-of.ts';
 
 const good: RateLimit = { limit: 10, windowMs: 1000 };
 const make = () => new RateLimits({ requests: good, tokens: { limit: 2000, windowMs: 1000 } });
@@ -59,7 +60,7 @@ describe('wrong limits', () => {
 
   it('are refused in changes too, and change nothing', () => {
     const policy = make();
-    policy.take(policy.costsOf({ requests: 4 }), 0);
+    policy.take(costsOf(policy, { requests: 4 }), 0);
     const before = policy.usage(0);
     const nonsense: readonly (readonly [unknown, string])[] = [
       ...wrongLimits,
@@ -95,15 +96,15 @@ describe('wrong costs', () => {
       'a cost of 2001 can never pass the limit "tokens", which takes 2000 at most',
     ],
   ])('%j: %s', (costs, message) => {
-    expect(() => make().costsOf(costs as Record<string, number>)).toThrow(message);
+    expect(() => costsOf(make(), costs as Record<string, number>)).toThrow(message);
   });
 
   it('have errors that can be told apart', () => {
-    expect(() => make().costsOf({ tokns: 1 })).toThrow(UnknownLimitError);
-    expect(() => make().costsOf({ tokens: 2001 })).toThrow(CostAboveLimitError);
+    expect(() => costsOf(make(), { tokns: 1 })).toThrow(UnknownLimitError);
+    expect(() => costsOf(make(), { tokens: 2001 })).toThrow(CostAboveLimitError);
     const caught = (costs: Record<string, number>) => {
       try {
-        return make().costsOf(costs);
+        return costsOf(make(), costs);
       } catch (error) {
         return error;
       }
@@ -123,7 +124,7 @@ describe('wrong costs', () => {
 
   it('that are fractions are rounded up, and nothing is lost in sums', () => {
     const policy = make();
-    const reservation = policy.take(policy.costsOf({ tokens: 0.1 }), 0);
+    const reservation = policy.take(costsOf(policy, { tokens: 0.1 }), 0);
     expect(policy.usage(0).tokens?.used).toBe(1);
     policy.refund(reservation, 0);
     expect(policy.usage(0).tokens?.used).toBe(0);
@@ -131,7 +132,7 @@ describe('wrong costs', () => {
 
   it('may be the whole limit', () => {
     const policy = make();
-    const all = policy.costsOf({ tokens: 2000 });
+    const all = costsOf(policy, { tokens: 2000 });
     expect(policy.wait(all, 0)).toBe(0);
   });
 });
@@ -139,7 +140,7 @@ describe('wrong costs', () => {
 describe('a reservation', () => {
   it('goes on when it is settled to nonsense', () => {
     const policy = new RateLimits({ tokens: { ...good, charge: 'settle' } });
-    const reservation = policy.take(policy.costsOf({ tokens: 5 }), 0);
+    const reservation = policy.take(costsOf(policy, { tokens: 5 }), 0);
     const nonsense: unknown[] = [{ tokens: -1 }, { tokens: Number.NaN }, { tokns: 1 }, 7];
     for (const actual of nonsense) {
       expect(() => policy.settle(reservation, actual as Record<string, number>, 0)).toThrow();
@@ -152,7 +153,7 @@ describe('a reservation', () => {
 
   it('of other limits is left alone', () => {
     const [mine, other] = [make(), make()];
-    const costs = mine.costsOf({ requests: 5 });
+    const costs = costsOf(mine, { requests: 5 });
     mine.take(costs, 0);
     const foreign = other.take(costs, 0);
     expect(mine.refund(foreign, 0)).toBe(false);
@@ -167,7 +168,7 @@ describe.each(algorithms)('a clock, for a %s,', (algorithm) => {
 
   it('that stands still changes nothing', () => {
     const limits = policy();
-    const one = limits.costsOf({ only: 1 });
+    const one = costsOf(limits, { only: 1 });
     for (let count = 0; count < 10; count += 1) {
       expect(limits.wait(one, 5)).toBe(0);
       limits.take(one, 5);
@@ -179,18 +180,18 @@ describe.each(algorithms)('a clock, for a %s,', (algorithm) => {
 
   it('that runs backwards lets nothing pass early', () => {
     const limits = policy();
-    const all = limits.costsOf({ only: 10 });
+    const all = costsOf(limits, { only: 10 });
     limits.take(all, 5000);
     expect(limits.wait(all, 3000)).toBe(3000);
     expect(limits.wait(all, -3000)).toBe(9000);
-    limits.take(limits.costsOf({}), 3000);
+    limits.take(costsOf(limits, {}), 3000);
     expect(limits.usage(3000).only).toMatchObject({ used: 10, resetMs: 3000 });
     expect(limits.wait(all, 6000)).toBe(0);
   });
 
   it.each([1e9, 1e12, 1e15, 1e20, 1e300])('that leaps to %d is right after it', (far) => {
     const limits = policy();
-    const all = limits.costsOf({ only: 10 });
+    const all = costsOf(limits, { only: 10 });
     limits.take(all, 5);
     expect(limits.wait(all, far)).toBe(0);
     limits.take(all, far);
@@ -201,7 +202,7 @@ describe.each(algorithms)('a clock, for a %s,', (algorithm) => {
 
   it('may count from below zero', () => {
     const limits = policy();
-    const all = limits.costsOf({ only: 10 });
+    const all = costsOf(limits, { only: 10 });
     limits.take(all, -500);
     expect(limits.wait(all, -400)).toBe(900);
     expect(limits.wait(all, 500)).toBe(0);

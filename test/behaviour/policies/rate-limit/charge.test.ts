@@ -3,6 +3,7 @@ import type { RateLimit } from '../../../../src/policies/rate-limit/rate-limit.t
 import { RateLimits } from '../../../../src/policies/rate-limit/rate-limits.ts';
 import { algorithms } from '../../../policies/rate-limit/scripts.ts';
 import { changeLimits } from '../../../support/change-limits.ts';
+import { costsOf } from '../../../support/costs-of.ts';
 
 const only = (limit: Partial<RateLimit>) =>
   new RateLimits({ only: { limit: 100, windowMs: 1000, ...limit } });
@@ -22,7 +23,7 @@ describe.each(algorithms)('a %s', (algorithm) => {
       [{}, row.unknown],
     ] as const) {
       const limits = only({ algorithm, charge: row.charge });
-      const reservation = limits.take(limits.costsOf({ only: 60 }), 0);
+      const reservation = limits.take(costsOf(limits, { only: 60 }), 0);
       expect(used(limits, 0)).toBe(row.taken);
       expect(limits.settle(reservation, actual, 0)).toBe(true);
       expect(used(limits, 0)).toBe(expected);
@@ -31,9 +32,9 @@ describe.each(algorithms)('a %s', (algorithm) => {
 
   it('charges what was sent before limits changed by the rule of that time', () => {
     const limits = only({ algorithm, charge: 'actual' });
-    const [due, free] = [60, 0].map((cost) => limits.take(limits.costsOf({ only: cost }), 0));
+    const [due, free] = [60, 0].map((cost) => limits.take(costsOf(limits, { only: cost }), 0));
     changeLimits(limits, { only: { limit: 100, windowMs: 1000, algorithm, charge: 'settle' } }, 0);
-    const reserved = limits.take(limits.costsOf({ only: 5 }), 0);
+    const reserved = limits.take(costsOf(limits, { only: 5 }), 0);
     expect([due, free, reserved].map((one) => one && limits.conclude(one))).toEqual([
       false,
       true,
@@ -45,9 +46,9 @@ describe.each(algorithms)('a %s', (algorithm) => {
 
   it('makes all requests wait while in debt, even those without cost', () => {
     const limits = only({ algorithm, charge: 'settle' });
-    limits.settle(limits.take(limits.costsOf({ only: 60 }), 0), { only: 130 }, 100);
+    limits.settle(limits.take(costsOf(limits, { only: 60 }), 0), { only: 130 }, 100);
     expect(limits.usage(100).only).toMatchObject({ available: 0 });
-    const free = limits.costsOf({});
+    const free = costsOf(limits, {});
     const waitMs = limits.wait(free, 100);
     expect(waitMs).toBeGreaterThan(0);
     expect(limits.binding(free, 100)).toBe('only');
@@ -62,13 +63,13 @@ describe.each(algorithms)('a %s', (algorithm) => {
       // Each has been charged once more often than the one before.
       names.forEach((_, index) => {
         const cost = Object.fromEntries(names.slice(index).map((name) => [name, 1]));
-        made.take(made.costsOf(cost), index);
+        made.take(costsOf(made, cost), index);
       });
       return made;
     }) as [RateLimits, RateLimits];
     const all = Object.fromEntries(names.map((name, index) => [name, 10 + index]));
-    const refunded = limits.take(limits.costsOf(all), 10);
-    const settled = limits.take(limits.costsOf(all), 11);
+    const refunded = limits.take(costsOf(limits, all), 10);
+    const settled = limits.take(costsOf(limits, all), 11);
     const between = limits.usage(12);
     expect(limits.refund(refunded, 12)).toBe(true);
     names.forEach((name, index) => {
@@ -85,7 +86,7 @@ describe.each(algorithms)('a %s', (algorithm) => {
 
   it('lets a request of any estimate pass when it charges the actual, unless in debt', () => {
     const limits = only({ algorithm, charge: 'actual' });
-    const huge = limits.costsOf({ only: 1e6 });
+    const huge = costsOf(limits, { only: 1e6 });
     const reservation = limits.take(huge, 0);
     expect(limits.wait(huge, 0)).toBe(0);
     limits.settle(reservation, { only: 101 }, 0);
@@ -98,9 +99,9 @@ describe.each(algorithms)('a %s', (algorithm) => {
 
   it('does not give back what it has forgotten', () => {
     const limits = only({ algorithm, charge: 'settle' });
-    const early = limits.take(limits.costsOf({ only: 60 }), 0);
-    const alsoEarly = limits.take(limits.costsOf({ only: 40 }), 0);
-    limits.take(limits.costsOf({ only: 50 }), 5000);
+    const early = limits.take(costsOf(limits, { only: 60 }), 0);
+    const alsoEarly = limits.take(costsOf(limits, { only: 40 }), 0);
+    limits.take(costsOf(limits, { only: 50 }), 5000);
     const before = limits.usage(5000).only?.available ?? Number.NaN;
     limits.refund(early, 5000);
     limits.settle(alsoEarly, { only: 0 }, 5000);
@@ -110,7 +111,7 @@ describe.each(algorithms)('a %s', (algorithm) => {
 
   it('goes on with another limit and keeps what is used', () => {
     const limits = only({ algorithm });
-    const cost = (amount: number) => limits.costsOf({ only: amount });
+    const cost = (amount: number) => costsOf(limits, { only: amount });
     limits.take(cost(100), 0);
     expect(limits.wait(cost(50), 0)).toBeGreaterThan(0);
     changeLimits(limits, { only: { limit: 150, windowMs: 1000, algorithm } }, 0);
@@ -128,7 +129,7 @@ describe.each(algorithms)('a %s', (algorithm) => {
 
   it('goes on with another window', () => {
     const limits = only({ algorithm });
-    const all = limits.costsOf({ only: 100 });
+    const all = costsOf(limits, { only: 100 });
     limits.take(all, 0);
     changeLimits(limits, { only: { limit: 100, windowMs: 3000, algorithm } }, 0);
     expect(limits.wait(all, 0)).toBe(3000);
@@ -147,14 +148,14 @@ describe('a sliding window', () => {
     { windowMs: 3000, counts: [100, 100, 100, 0] },
   ])('of $windowMs ms from now on counts what is in it for as long', ({ windowMs, counts }) => {
     const limits = only({});
-    limits.take(limits.costsOf({ only: 100 }), 0);
+    limits.take(costsOf(limits, { only: 100 }), 0);
     changeLimits(limits, { only: { limit: 100, windowMs } }, 0);
     expect([399, 999, 2999, 3000].map((at) => used(limits, at))).toEqual(counts);
   });
 
   it('keeps only charges of its window, even if no request asks', () => {
     const limits = new RateLimits({ only: { limit: 100, windowMs: 10 } });
-    const one = limits.costsOf({ only: 1 });
+    const one = costsOf(limits, { only: 1 });
     const before = process.memoryUsage().arrayBuffers;
     for (let at = 0; at < 200_000; at += 1) limits.take(one, at);
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(1e6);
@@ -162,8 +163,8 @@ describe('a sliding window', () => {
 
   it('corrects a charge where it stands and adds to it where we are', () => {
     const limits = only({ charge: 'settle' });
-    const first = limits.take(limits.costsOf({ only: 30 }), 0);
-    const second = limits.take(limits.costsOf({ only: 30 }), 100);
+    const first = limits.take(costsOf(limits, { only: 30 }), 0);
+    const second = limits.take(costsOf(limits, { only: 30 }), 100);
     limits.settle(first, { only: 10 }, 400);
     limits.settle(second, { only: 50 }, 500);
     const usedAt = [500, 999, 1000, 1099, 1100, 1499, 1500].map((at) => used(limits, at));
@@ -172,8 +173,8 @@ describe('a sliding window', () => {
 
   it('is free as soon as the last charge that still counts has left', () => {
     const limits = only({});
-    limits.take(limits.costsOf({ only: 10 }), 0);
-    limits.refund(limits.take(limits.costsOf({ only: 10 }), 600), 700);
+    limits.take(costsOf(limits, { only: 10 }), 0);
+    limits.refund(limits.take(costsOf(limits, { only: 10 }), 600), 700);
     expect(limits.usage(700).only).toMatchObject({ used: 10, resetMs: 300 });
   });
 });
@@ -183,7 +184,7 @@ describe('a token bucket', () => {
 
   it('lets the burst pass at once and then one each windowMs / limit', () => {
     const limits = bucket();
-    const one = limits.costsOf({ only: 1 });
+    const one = costsOf(limits, { only: 1 });
     let now = 50;
     const passedAt = Array.from({ length: 23 }, () => {
       now += limits.wait(one, now);
@@ -197,14 +198,14 @@ describe('a token bucket', () => {
   it('holds no more than its burst, however long it was idle', () => {
     const limits = bucket();
     expect(limits.usage(1e9).only?.available).toBe(20);
-    limits.refund(limits.take(limits.costsOf({ only: 5 }), 1e9), 1e9 + 20);
+    limits.refund(limits.take(costsOf(limits, { only: 5 }), 1e9), 1e9 + 20);
     expect(limits.usage(1e9 + 20).only?.available).toBe(20);
-    expect(() => limits.costsOf({ only: 21 })).toThrow('takes 20 at most');
+    expect(() => costsOf(limits, { only: 21 })).toThrow('takes 20 at most');
   });
 
   it('takes another burst at once', () => {
     const limits = bucket();
-    limits.take(limits.costsOf({ only: 20 }), 0);
+    limits.take(costsOf(limits, { only: 20 }), 0);
     const size = { limit: 100, windowMs: 1000, algorithm: 'token-bucket' } as const;
     changeLimits(limits, { only: { ...size, burst: 30 } }, 0);
     expect(limits.usage(0).only).toMatchObject({ used: 20, available: 10 });
@@ -216,7 +217,7 @@ describe('a fixed window', () => {
 
   it('begins with the first charge after the last one ended', () => {
     const limits = fixed();
-    const all = limits.costsOf({ only: 100 });
+    const all = costsOf(limits, { only: 100 });
     limits.take(all, 700);
     expect(limits.wait(all, 800)).toBe(900);
     limits.take(all, 2500);
@@ -225,7 +226,7 @@ describe('a fixed window', () => {
 
   it('has not begun when all that it held was given back', () => {
     const limits = fixed();
-    const all = limits.costsOf({ only: 100 });
+    const all = costsOf(limits, { only: 100 });
     const first = limits.take(all, 0);
     limits.refund(first, 500);
     limits.take(all, 600);
@@ -239,7 +240,7 @@ describe('other limits', () => {
       requests: { limit: 1, windowMs: 1000 },
       tokens: { limit: 10, windowMs: 1000 },
     });
-    limits.take(limits.costsOf({ requests: 1, tokens: 10 }), 0);
+    limits.take(costsOf(limits, { requests: 1, tokens: 10 }), 0);
     changeLimits(limits, { tokens: { limit: 20, windowMs: 1000 } }, 0);
     const { requests, tokens } = limits.usage(0);
     expect(requests).toMatchObject({ limit: 1, used: 1 });
@@ -252,7 +253,7 @@ describe('other limits', () => {
       input: { limit: 100, windowMs: 1000, charge: 'settle' },
       output: { limit: 100, windowMs: 1000, charge: 'actual' },
     });
-    const reservation = limits.take(limits.costsOf({ requests: 1, input: 50, output: 90 }), 0);
+    const reservation = limits.take(costsOf(limits, { requests: 1, input: 50, output: 90 }), 0);
     limits.settle(reservation, { requests: 5, input: 40, output: 20 }, 10);
     const counts = Object.values(limits.usage(10)).map((usage) => usage.used);
     expect(counts).toEqual([1, 40, 20]);

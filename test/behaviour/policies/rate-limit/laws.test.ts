@@ -14,6 +14,7 @@ import {
   play,
   script,
 } from '../../../policies/rate-limit/scripts.ts';
+import { costsOf } from '../../../support/costs-of.ts';
 
 const costPart = fc.integer({ min: 0, max: 100 });
 
@@ -23,7 +24,7 @@ describe.each(algorithms)('the wait for a %s', (algorithm) => {
       fc.property(limitOf(algorithm, charges), script, costPart, (limit, steps, part) => {
         const limits = { only: limit };
         const { policy, now } = play(limits, steps);
-        const costs = policy.costsOf(partOf(limits, part));
+        const costs = costsOf(policy, partOf(limits, part));
         const waitMs = policy.wait(costs, now);
         expect(waitMs).toBeGreaterThanOrEqual(0);
         expect(policy.wait(costs, now + waitMs)).toBe(0);
@@ -45,7 +46,7 @@ describe.each(algorithms)('the wait for a %s', (algorithm) => {
           const asked = play(limits, steps);
           const silent = play(limits, steps);
           for (const part of parts) {
-            asked.policy.wait(asked.policy.costsOf(partOf(limits, part)), asked.now);
+            asked.policy.wait(costsOf(asked.policy, partOf(limits, part)), asked.now);
           }
           expect(asked.policy.usage(asked.now)).toEqual(silent.policy.usage(silent.now));
         },
@@ -68,13 +69,13 @@ describe('limits together', () => {
         const { policy, now } = play(limits, steps, {
           asked(cost, waitMs, at) {
             const waits = alone.map(({ name, policy }) =>
-              policy.wait(policy.costsOf({ [name]: cost[name] ?? 0 }), at),
+              policy.wait(costsOf(policy, { [name]: cost[name] ?? 0 }), at),
             );
             expect(waitMs).toBe(Math.max(...waits));
           },
           took(cost, at) {
             for (const { name, policy } of alone) {
-              policy.take(policy.costsOf({ [name]: cost[name] ?? 0 }), at);
+              policy.take(costsOf(policy, { [name]: cost[name] ?? 0 }), at);
             }
           },
         });
@@ -90,13 +91,13 @@ describe('limits together', () => {
     fc.assert(
       fc.property(anyLimits, plainScript, costPart, (limits, steps, part) => {
         const { policy, now } = play(limits, steps);
-        const costs = policy.costsOf(partOf(limits, part));
+        const costs = costsOf(policy, partOf(limits, part));
         const waitMs = policy.wait(costs, now);
         const binding = policy.binding(costs, now);
         expect(binding === undefined).toBe(waitMs === 0);
         if (binding === undefined) return;
         const { [binding]: cost = 0 } = partOf(limits, part);
-        expect(policy.wait(policy.costsOf({ [binding]: cost }), now)).toBe(waitMs);
+        expect(policy.wait(costsOf(policy, { [binding]: cost }), now)).toBe(waitMs);
       }),
     );
   });
@@ -108,7 +109,7 @@ describe('what ends a reservation', () => {
       fc.property(anyLimit, script, costPart, (limit, steps, part) => {
         const limits = { only: limit };
         const { policy, now } = play(limits, steps);
-        const costs = policy.costsOf(partOf(limits, part));
+        const costs = costsOf(policy, partOf(limits, part));
         const later = now + policy.wait(costs, now);
         const before = policy.usage(later).only;
         expect(policy.refund(policy.take(costs, later), later)).toBe(true);
@@ -124,7 +125,7 @@ describe('what ends a reservation', () => {
     fc.assert(
       fc.property(anyLimits, script, costPart, fc.boolean(), (limits, steps, part, isRefund) => {
         const { policy, now, reservations } = play(limits, steps);
-        const costs = policy.costsOf(partOf(limits, part));
+        const costs = costsOf(policy, partOf(limits, part));
         const last = policy.take(costs, now + policy.wait(costs, now));
         const at = now + 1e5;
         expect(isRefund ? policy.refund(last, at) : policy.settle(last, undefined, at)).toBe(true);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RateLimitExceededError } from '../../../../src/policies/rate-limit/rate-limit.ts';
 import { RateLimits } from '../../../../src/policies/rate-limit/rate-limits.ts';
+import { costsOf } from '../../../support/costs-of.ts';
 
 const MINUTE = 60_000;
 
@@ -12,7 +13,7 @@ const provider = () =>
 
 /** Lets requests pass in order, each as soon as it may. Returns when each passed. */
 function passAll(limits: RateLimits, count: number, tokens: number, everyMs: number): number[] {
-  const costs = limits.costsOf({ requests: 1, tokens });
+  const costs = costsOf(limits, { requests: 1, tokens });
   let now = 0;
   return Array.from({ length: count }, (_, index) => {
     now = Math.max(now, index * everyMs);
@@ -39,7 +40,7 @@ const isInOrder = (times: readonly number[]) =>
 /** Limits as they are after charges of so many milliseconds ago. */
 function chargedAgo(now: number, limit: number, ago: readonly (readonly [number, number])[]) {
   const limits = new RateLimits({ only: { limit, windowMs: MINUTE } });
-  for (const [ms, amount] of ago) limits.take(limits.costsOf({ only: amount }), now - ms);
+  for (const [ms, amount] of ago) limits.take(costsOf(limits, { only: amount }), now - ms);
   return limits;
 }
 
@@ -62,9 +63,9 @@ describe('10,000 requests and 2,000,000 tokens a minute', () => {
   it('name the limit that binds', () => {
     const limits = provider();
     passAll(limits, 1333, 1500, 0);
-    const costs = limits.costsOf({ requests: 1, tokens: 1500 });
+    const costs = costsOf(limits, { requests: 1, tokens: 1500 });
     expect(limits.binding(costs, 0)).toBe('tokens');
-    expect(limits.binding(limits.costsOf({ requests: 1, tokens: 500 }), 0)).toBeUndefined();
+    expect(limits.binding(costsOf(limits, { requests: 1, tokens: 500 }), 0)).toBeUndefined();
     const error = limits.refusal(costs, 0);
     expect(error).toBeInstanceOf(RateLimitExceededError);
     expect(error).toMatchObject({
@@ -83,7 +84,7 @@ describe('10,000 requests and 2,000,000 tokens a minute', () => {
     const limits = provider();
     passAll(limits, 1333, 1500, 0);
     const before = limits.usage(0);
-    expect(limits.refusal(limits.costsOf({ requests: 1, tokens: 1500 }), 0)).toBeDefined();
+    expect(limits.refusal(costsOf(limits, { requests: 1, tokens: 1500 }), 0)).toBeDefined();
     expect(limits.usage(0)).toEqual(before);
     expect(before).toEqual({
       requests: { limit: 10_000, used: 1333, available: 8667, resetMs: MINUTE },
@@ -96,24 +97,24 @@ describe('10,000 requests and 2,000,000 tokens a minute', () => {
       requests: { limit: 1, windowMs: 1000 },
       tokens: { limit: 10, windowMs: MINUTE },
     });
-    limits.take(limits.costsOf({ tokens: 10 }), 0);
-    limits.take(limits.costsOf({ requests: 1 }), 59_500);
-    const both = limits.costsOf({ requests: 1, tokens: 1 });
+    limits.take(costsOf(limits, { tokens: 10 }), 0);
+    limits.take(costsOf(limits, { requests: 1 }), 59_500);
+    const both = costsOf(limits, { requests: 1, tokens: 1 });
     expect(limits.wait(both, 59_600)).toBe(900);
     expect(limits.binding(both, 59_600)).toBe('requests');
-    expect(limits.wait(limits.costsOf({ tokens: 1 }), 59_600)).toBe(400);
+    expect(limits.wait(costsOf(limits, { tokens: 1 }), 59_600)).toBe(400);
   });
 
   it('take 2,000,000 charges of one token', () => {
     const limits = provider();
-    const costs = limits.costsOf({ tokens: 1 });
+    const costs = costsOf(limits, { tokens: 1 });
     for (let count = 0; count < 2_000_000; count += 1) {
       if (limits.wait(costs, count / 64) === 0) limits.take(costs, count / 64);
     }
     const now = 2_000_000 / 64;
     expect(limits.usage(now).tokens?.used).toBe(2_000_000);
     expect(limits.wait(costs, now)).toBe(MINUTE - now);
-    expect(limits.wait(limits.costsOf({ tokens: 1_000_000 }), now)).toBe(
+    expect(limits.wait(costsOf(limits, { tokens: 1_000_000 }), now)).toBe(
       MINUTE + 999_999 / 64 - now,
     );
   });
@@ -136,7 +137,7 @@ describe('a sliding window of a minute', () => {
     { limit: 1, waitMs: 58_000, why: 'all must leave' },
   ])('at 7 sent and $limit a minute waits $waitMs ms: $why', ({ limit, waitMs }) => {
     const limits = chargedAgo(now, limit, SENT);
-    expect(limits.wait(limits.costsOf({ only: 1 }), now)).toBe(waitMs);
+    expect(limits.wait(costsOf(limits, { only: 1 }), now)).toBe(waitMs);
   });
 
   it.each([
@@ -154,12 +155,12 @@ describe('a sliding window of a minute', () => {
     ] as const;
     const limits = chargedAgo(now, 500, ago);
     expect(limits.usage(now).only?.used).toBe(450);
-    expect(limits.wait(limits.costsOf({ only: tokens }), now)).toBe(waitMs);
+    expect(limits.wait(costsOf(limits, { only: tokens }), now)).toBe(waitMs);
   });
 
   it('lets 6 of 10 rapid requests pass at once and the rest a minute after the first', () => {
     const limits = new RateLimits({ only: { limit: 6, windowMs: MINUTE } });
-    const costs = limits.costsOf({ only: 1 });
+    const costs = costsOf(limits, { only: 1 });
     let at = 0;
     const passedAt = Array.from({ length: 10 }, () => {
       at += limits.wait(costs, at);
@@ -172,13 +173,13 @@ describe('a sliding window of a minute', () => {
   it('rolls: what was sent at 0 s is gone at 60 s, and no sooner', () => {
     const limits = new RateLimits({ only: { limit: 9, windowMs: MINUTE } });
     const used = (at: number) => limits.usage(at).only?.used;
-    for (const at of [0, 10, 20, 30_000]) limits.take(limits.costsOf({ only: 1 }), at);
+    for (const at of [0, 10, 20, 30_000]) limits.take(costsOf(limits, { only: 1 }), at);
     expect([used(30_000), used(59_999.9), used(60_000), used(61_000)]).toEqual([4, 4, 3, 1]);
   });
 
   it('returns the same end of the wait to all, and admits the first that comes back', () => {
     const limits = chargedAgo(now, 7, SENT);
-    const costs = limits.costsOf({ only: 1 });
+    const costs = costsOf(limits, { only: 1 });
     expect([0, 100, 200].map((ms) => limits.wait(costs, now + ms))).toEqual([5000, 4900, 4800]);
     expect(limits.wait(costs, now + 5000)).toBe(0);
     limits.take(costs, now + 5000);
