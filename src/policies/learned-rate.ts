@@ -1,9 +1,10 @@
 import { isRejection, type Verdict } from '../model/feedback.ts';
-import { REASK_MS } from './adaptive-rate/attempt-pacer.ts';
 import type { FirstAttempts } from './adaptive-rate/attempts/first-attempts.ts';
 import type { SentAttempt } from './adaptive-rate/attempts/sent-attempt.ts';
+import { resetOf } from './adaptive-rate/limit-signs.ts';
 import { RateLearner } from './adaptive-rate/rate-learner.ts';
 import type { RateSnapshot } from './adaptive-rate/rate-snapshot.ts';
+import { REASK_MS } from './adaptive-rate/sending-rate.ts';
 import type { HardLimits } from './adaptive-rate/units/unit-rates.ts';
 import type { CompletedAttempt, RequestCost } from './policy.ts';
 import type { RateEvents } from './rate-events.ts';
@@ -68,8 +69,8 @@ export class LearnedRate {
 
   wait(request: RequestCost, now: number): number {
     const learner = this.#learner;
-    const from = learner.perSecond;
-    const tokens = learner.countsTokens ? request.tokens : 0;
+    const from = learner.rate.perSecond;
+    const tokens = this.#tokensOf(request);
     const waitMs = learner.wait(now, tokens);
     const plannedMs = waitMs < REASK_MS ? waitMs : this.plannedMs(tokens, now);
     const isTold = this.#events.held(plannedMs, this.#context.maxRetryAfterMs, now);
@@ -83,8 +84,7 @@ export class LearnedRate {
 
   /** @param hasRoom whether the attempt did not wait, and another one may be in flight with it */
   take(request: RequestCost, now: number, hasRoom: boolean): SentAttempt {
-    const learner = this.#learner;
-    return learner.take(learner.countsTokens ? request.tokens : 0, now, hasRoom);
+    return this.#learner.take(this.#tokensOf(request), now, hasRoom);
   }
 
   /** An attempt has ended. */
@@ -92,7 +92,7 @@ export class LearnedRate {
     const sending = this.#sendingOf(charge);
     if (sending === undefined) return;
     const learner = this.#learner;
-    const from = learner.perSecond;
+    const from = learner.rate.perSecond;
     const { isSent, verdict, usage } = completed;
     if (!isSent || verdict === undefined || verdict.kind === 'failed') {
       learner.withdrawn(sending, isSent, now);
@@ -112,7 +112,7 @@ export class LearnedRate {
 
   /** Another sender was rejected: counts as the rejection of an attempt that was sent just now. */
   hear(verdict: Verdict, now: number): void {
-    const from = this.#learner.perSecond;
+    const from = this.#learner.rate.perSecond;
     this.rejectedAt = now;
     this.#learner.hear(verdict, now);
     this.#correct(verdict);
@@ -124,14 +124,16 @@ export class LearnedRate {
    * earlier.
    */
   understand(verdict: Verdict): Verdict {
-    if (!this.#learner.isOnlyReset(verdict)) return verdict;
+    const limit = resetOf(verdict);
+    const isOnlyReset = limit !== undefined && this.#learner.rate.units.refillsGradually(limit);
+    if (!isOnlyReset) return verdict;
     const { retryAfterMs: _, ...others } = verdict;
     return others;
   }
 
   /** The verdict with its true wait, if waits named earlier have proved too long. */
   corrected(verdict: Verdict): Verdict {
-    const scale = this.#learner.waitScale;
+    const scale = this.#learner.closed.named.scale;
     const { retryAfterMs } = verdict;
     if (scale >= 1 || retryAfterMs === undefined || verdict.outage !== undefined) return verdict;
     return { ...verdict, retryAfterMs: retryAfterMs * scale };
@@ -139,6 +141,11 @@ export class LearnedRate {
 
   snapshot(now: number): RateSnapshot {
     return this.#learner.snapshot(now);
+  }
+
+  /** The estimated tokens; 0 where they are not limited, so that they are not estimated. */
+  #tokensOf(request: RequestCost): number {
+    return this.#learner.rate.units.tokens === undefined ? 0 : request.tokens;
   }
 
   /** Undefined: the attempt was sent too long before the first rejection to be remembered. */
@@ -154,7 +161,7 @@ export class LearnedRate {
    * wait that a rejection named.
    */
   #correct(verdict: Verdict | undefined): void {
-    const { namedUntil } = this.#learner;
+    const namedUntil = this.#learner.closed.named.until;
     if (namedUntil === this.#namedUntil && verdict?.retryAfterMs === undefined) return;
     this.#namedUntil = namedUntil;
     this.#context.correct(namedUntil);
@@ -167,17 +174,16 @@ export class LearnedRate {
    */
   #apply(fromPerSecond: number, now: number): boolean {
     const events = this.#events;
-    const learner = this.#learner;
-    const hasAdapted = this.#adaptedAt !== learner.measuredAt;
-    this.#adaptedAt = learner.measuredAt;
-    if (hasAdapted) {
-      events.measured(fromPerSecond, learner.measuredPerSecond ?? fromPerSecond, now);
-    }
-    const hasDrifted = !hasAdapted && events.drifted(learner, now);
-    const hasMoved = this.#setLimit(learner.limit, now);
-    const hasTurned = this.#wasOut !== learner.isOut;
-    this.#wasOut = learner.isOut;
-    if (hasTurned) events.outage(learner.isOut, now);
+    const { cap, closed, rate } = this.#learner;
+    const hasAdapted = this.#adaptedAt !== rate.measuredAt;
+    this.#adaptedAt = rate.measuredAt;
+    if (hasAdapted) events.measured(fromPerSecond, rate.measuredPerSecond ?? fromPerSecond, now);
+    const hasDrifted = !hasAdapted && events.drifted(rate, now);
+    const hasMoved = this.#setLimit(cap.limit, now);
+    const { isOut } = closed;
+    const hasTurned = this.#wasOut !== isOut;
+    this.#wasOut = isOut;
+    if (hasTurned) events.outage(isOut, now);
     return hasAdapted || hasDrifted || hasMoved || hasTurned;
   }
 }

@@ -68,11 +68,12 @@ export class FleetLearner {
     this.readTo = Math.max(this.readTo, now);
     const { learner } = this;
     const outlook = learner.outlook(this.readTo);
-    if (learner.measuredAt !== this.measuredAt) {
-      this.measuredAt = learner.measuredAt;
+    const { rate } = learner;
+    if (rate.measuredAt !== this.measuredAt) {
+      this.measuredAt = rate.measuredAt;
       this.measured += 1;
     }
-    const perSecond = learner.measuredPerSecond ?? 0;
+    const perSecond = rate.measuredPerSecond ?? 0;
     return planOf(outlook, this.tokens, perSecond, this.measured);
   }
 
@@ -107,7 +108,7 @@ export class FleetLearner {
     teach(this.learner, state.learner as State, now);
     this.tokens = Number(state.tokens);
     this.measured = Number(state.measured);
-    this.measuredAt = this.learner.measuredAt;
+    this.measuredAt = this.learner.rate.measuredAt;
     this.readTo = Math.min(now, Number(state.at));
     const { told } = state;
     if (told !== undefined && isRecord(told)) {

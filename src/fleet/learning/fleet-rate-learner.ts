@@ -25,34 +25,35 @@ export interface Outlook {
 export class FleetRateLearner extends RateLearner {
   /** What the workers may send from now on. */
   outlook(now: number): Outlook {
-    const { log, trust, rates, estimate, closed } = this;
+    const { cap, closed, log, trust } = this;
+    const { estimate, units } = this.rate;
     log.advance(now);
-    rates.wait(this.learnedPerMs, 0, now);
+    units.wait(this.learnedPerMs, 0, now);
     const lone = log.unknown > 0 ? 0 : 1;
     const verified = trust.mayGo ? trust.size : lone;
-    const heldMs = Math.max(rates.heldMs(now), closed.until - now, 0);
+    const heldMs = Math.max(units.heldMs(now), closed.until - now, 0);
     return {
-      perMs: rates.requests.perMs,
-      tokensPerMs: rates.estimatedTokensPerMs,
-      origin: rates.requests.origin,
+      perMs: units.requests.perMs,
+      tokensPerMs: units.estimatedTokensPerMs,
+      origin: units.requests.origin,
       burst: closed.isClosed || heldMs > 0 ? 0 : estimate.saved,
-      budget: Math.min(verified, Math.floor(rates.left(now))),
+      budget: Math.min(verified, Math.floor(units.left(now))),
       closedMs: heldMs,
-      limit: this.cap.limit,
-      isOut: this.isOut,
+      limit: cap.limit,
+      isOut: closed.isOut,
       isWaiting: closed.isClosed || log.unknown > 0,
     };
   }
 
   /** No worker has led for a while: nothing is known of the time since the last attempt. */
   interrupted(now: number): void {
-    const { demand, estimate } = this;
-    if (demand.isLongGap(this.intervalMs, now)) estimate.interrupted(demand.lastSentAt, now);
+    const { demand, estimate, intervalMs } = this.rate;
+    if (demand.isLongGap(intervalMs, now)) estimate.interrupted(demand.lastSentAt, now);
   }
 
   /** Creates the fields that only a measured estimate has, so that a state can be restored. */
   prepare(now: number): void {
-    this.estimate.begin(0, now);
+    this.begin(0, now);
   }
 
   /**
@@ -60,11 +61,11 @@ export class FleetRateLearner extends RateLearner {
    * reaction.
    */
   resume(now: number): void {
-    this.reactions.react(this.demand.count, now);
+    this.reactions.react(this.rate.demand.count, now);
   }
 
   /** Sets the limits that earlier answers named. */
   told(limits: readonly ReportedLimit[], at: number): void {
-    this.rates.told(limits, at);
+    this.rate.units.told(limits, at);
   }
 }

@@ -1,4 +1,5 @@
 import type { ReportedLimit, Verdict } from '../../model/feedback.ts';
+import type { SentAttempt } from './attempts/sent-attempt.ts';
 
 /**
  * Distinguishes rejections by a limit from those of an outage. A provider that has reported limits
@@ -18,6 +19,14 @@ export class LimitSigns {
 
   answered({ limits }: Verdict): void {
     if (limits !== undefined) this.reportsLimits = true;
+  }
+
+  /** Notes with a rejected attempt whether a cap may have caused the rejection, by its details. */
+  describe(sent: SentAttempt, verdict: Verdict): void {
+    const { limits, limit, retryAfterMs } = verdict;
+    const isBare = retryAfterMs === undefined && limits === undefined && limit === undefined;
+    sent.isBare = isBare && !this.isTold;
+    sent.mayBeByCap = this.namesSameWait(verdict) || sent.isBare;
   }
 
   /**

@@ -1,97 +1,210 @@
 import type { Verdict } from '../../model/feedback.ts';
-import { AttemptPacer } from './attempt-pacer.ts';
+import type { EarlierAttempts } from './attempts/first-attempts.ts';
+import { Reactions } from './attempts/reactions.ts';
+import { SendHistory, type SendHistoryListener } from './attempts/send-history.ts';
 import type { SentAttempt } from './attempts/sent-attempt.ts';
-import { LimitChange, RaisedLimit } from './limit-change.ts';
+import { ConcurrencyCapDetector } from './concurrency/concurrency-cap-detector.ts';
 import { LimitSigns, resetOf } from './limit-signs.ts';
-import { START_AT_ONCE } from './trust.ts';
-import { shortestOf } from './units/shortest-limit.ts';
+import type { RateSnapshot } from './rate-snapshot.ts';
+import { ClosedTime } from './reopening/closed-time.ts';
+import { SendingRate } from './sending-rate.ts';
+import { START_AT_ONCE, Trust } from './trust.ts';
+import type { HardLimits } from './units/unit-rates.ts';
 
-/** As many rejections in a row are an outage if they are less probable by chance than this. */
-const IMPROBABLE = 0.05;
+/** The shortest delay, which lets the present turn end. */
+const TURN_MS = 1e-3;
 
 /**
  * Keeps a provider fully used without rejections. It learns the rate and the number of concurrent
  * requests that the provider accepts from configured limits, reported limits, and rejections. It is
- * pure: time is an argument, and everything is dated by the time of sending. Here it reads results;
- * {@link AttemptPacer} decides when attempts are sent, and `LearnerParts` holds what is learned.
+ * pure: time is an argument, and everything is dated by the time of sending. Its parts answer four
+ * questions, and it tells them what was sent, and with which result:
+ * - {@link Trust}: how much may be sent before more is verified; bounds rejections if estimates are
+ *   wrong
+ * - {@link SendingRate}: how fast
+ * - {@link ConcurrencyCapDetector}: how many in flight
+ * - {@link ClosedTime}: when to send, while the provider rejects everything
  */
-export class RateLearner extends AttemptPacer {
+export class RateLearner implements SendHistoryListener {
+  readonly rate: SendingRate;
+  readonly cap = new ConcurrencyCapDetector();
+  readonly closed: ClosedTime;
+  protected readonly trust: Trust;
+  protected readonly log = new SendHistory(this);
+  protected readonly reactions: Reactions;
   private readonly signs = new LimitSigns();
-  private readonly change = new LimitChange();
-  private readonly raised = new RaisedLimit(this.hard.perMs('requests'));
-  /** The greatest number of attempts that had no known result at once. */
+  /** Before the first rejection: the greatest number of attempts without a result at once. */
   private mostUnknown = 0;
 
-  /** The attempt was answered. @param used its tokens, if they are known */
-  answered(sending: SentAttempt, verdict: Verdict, used: number | undefined, now: number): void {
-    this.inFlight -= 1;
-    if (used !== undefined) this.rates.settle(sending, used);
-    this.signs.answered(verdict);
-    const { limits = [] } = verdict;
-    this.rates.report(limits, sending, true, now);
-    const hardPerMs = this.hard.perMs('requests');
-    this.scale(this.raised.follow(hardPerMs), hardPerMs);
-    const limit = shortestOf(limits, 'requests');
-    if (limit !== undefined) {
-      this.scale(this.change.report(limit, this.estimate.measuredPerMs), hardPerMs);
-    }
-    this.log.accept(sending, now);
-    // Only an answer can prove a named wait too long; silence cannot.
-    this.closed.named.accepted(sending.at);
-    this.log.advance(now);
+  /**
+   * @param past the attempts that were sent and accepted before the first rejection
+   * @param maxRetryAfterMs no correction makes a named wait longer than this
+   * @param startAtOnce how many attempts may be sent before anything is verified
+   * @param reactionMs how long a reaction takes to be in force where other processes send, in ms
+   */
+  constructor(
+    hard: HardLimits,
+    past: EarlierAttempts = { accepted: 0, firstAt: 0 },
+    maxRetryAfterMs = Number.POSITIVE_INFINITY,
+    startAtOnce = START_AT_ONCE + past.accepted,
+    reactionMs = 0,
+  ) {
+    this.trust = new Trust(startAtOnce);
+    this.rate = new SendingRate(hard, past, reactionMs > 0);
+    this.closed = new ClosedTime(maxRetryAfterMs);
+    this.reactions = new Reactions(reactionMs);
+  }
+
+  /** Begins with a rate, per ms, that was learned before. */
+  begin(perMs: number, now: number): void {
+    this.rate.estimate.begin(perMs, now);
   }
 
   /**
-   * Scales the learned rate with a limit that has changed by a factor, up to the configured limit at
-   * most: otherwise a raise that headers tell and the user configures would count twice.
+   * Milliseconds until the next attempt may be sent, or until the caller must ask again; Infinity
+   * if an answer must come first.
+   * @param tokens the estimated tokens of the attempt
    */
-  private scale(factor: number, hardPerMs: number): void {
-    if (factor === 1) return;
-    const most = Math.max(1, hardPerMs / this.estimate.measuredPerMs);
-    this.estimate.scale(Math.min(factor, most));
+  wait(now: number, tokens = 0): number {
+    const { log, rate } = this;
+    log.advance(now);
+    const isUnverified = !rate.estimate.trial.isSending && !this.trust.mayGo && log.unknown > 0;
+    const waitMs = isUnverified
+      ? Math.max(TURN_MS, log.nextMs(now) + TURN_MS)
+      : this.heldMs(tokens, now);
+    if (waitMs > 0) rate.demand.waits(now + waitMs, !isUnverified);
+    return waitMs;
+  }
+
+  private heldMs(tokens: number, now: number): number {
+    const { limit } = this.cap;
+    if (limit !== undefined && this.log.inFlight >= limit) return Number.POSITIVE_INFINITY;
+    const { until } = this.closed;
+    return now < until ? until - now : this.rate.wait(this.learnedPerMs, tokens, now);
+  }
+
+  /** Milliseconds until the present rates let an attempt pass, however long that is. */
+  plannedMs(tokens: number, now: number): number {
+    const waitMs = this.rate.units.wait(this.learnedPerMs, tokens, now);
+    return Math.max(0, this.closed.until - now, waitMs);
+  }
+
+  /**
+   * The rate learned from rejections; Infinity under a concurrency cap, which explains the
+   * rejections.
+   */
+  protected get learnedPerMs(): number {
+    const { cap, log, rate, reactions } = this;
+    if (cap.limit !== undefined) return Number.POSITIVE_INFINITY;
+    const isReacting = log.hasRejected && log.settledCount <= reactions.last.order;
+    return rate.learnedPerMs(isReacting ? log.horizonMs : 0);
+  }
+
+  /**
+   * @param tokens the estimated tokens of the attempt
+   * @param hasRoom whether more could be in flight, so that only the demand bounds what is sent
+   */
+  take(tokens: number, now: number, hasRoom = true): SentAttempt {
+    return this.add(this.rate.take(tokens, now, this.log.inFlight, hasRoom, this.closed));
+  }
+
+  /** An attempt in flight that was sent before anything was learned. */
+  early(at: number): SentAttempt {
+    return this.add(this.rate.early(at, this.log.inFlight));
+  }
+
+  private add(sent: SentAttempt): SentAttempt {
+    this.reactions.sent(sent);
+    this.trust.spend();
+    this.log.add(sent);
+    return sent;
+  }
+
+  /**
+   * An attempt that was sent elsewhere.
+   * @param isPaced whether it had to wait for the pace
+   * @param hasWaited whether it had to wait at all
+   */
+  observed(tokens: number, at: number, isPaced: boolean, hasWaited: boolean): SentAttempt {
+    const { demand, units } = this.rate;
+    this.log.advance(at);
+    units.wait(this.learnedPerMs, tokens, at);
+    // The cause of its wait is not known here.
+    demand.isPaced = isPaced;
+    demand.hasWaited = hasWaited;
+    demand.isHeld = hasWaited;
+    demand.waitsUntil = Number.POSITIVE_INFINITY;
+    return this.take(tokens, at);
+  }
+
+  /** An attempt in flight whose sending another learner recorded. */
+  resumed(at: number): SentAttempt {
+    const sent = this.early(at);
+    // The other learner has charged it.
+    this.trust.giveBack();
+    this.reactions.covers(sent.order);
+    return sent;
+  }
+
+  /** The attempt was answered. @param used its tokens, if they are known */
+  answered(sent: SentAttempt, verdict: Verdict, used: number | undefined, now: number): void {
+    this.signs.answered(verdict);
+    this.rate.answered(sent, verdict, used, now);
+    this.log.accept(sent, now);
+    // Only an answer can prove a named wait too long; silence cannot.
+    this.closed.named.accepted(sent.at);
+    this.log.advance(now);
   }
 
   /** The attempt ended without an answer, or was never sent, and is no evidence. */
-  withdrawn(sending: SentAttempt, isSent: boolean, now: number): void {
-    this.inFlight -= 1;
-    if (!isSent) this.rates.reject(sending, true);
-    if (sending.outcome === 'unknown') this.trust.giveBack();
-    this.log.withdraw(sending);
+  withdrawn(sent: SentAttempt, isSent: boolean, now: number): void {
+    if (!isSent) this.rate.units.reject(sent, true);
+    if (sent.outcome === 'unknown') this.trust.giveBack();
+    this.log.withdraw(sent);
     this.log.advance(now);
   }
 
   /** The attempt was rejected, for its rate or because of an overload. */
-  rejected(sending: SentAttempt, verdict: Verdict, now: number): void {
-    this.inFlight -= 1;
-    this.hasRejected = true;
-    this.log.reject(sending, now);
-    this.rates.reject(sending, false);
-    sending.isForeign = this.signs.isForeign(verdict);
-    sending.isOfOtherKind = sending.isForeign && this.signs.isKnown;
+  rejected(sent: SentAttempt, verdict: Verdict, now: number): void {
+    this.log.reject(sent, now);
+    this.rate.units.reject(sent, false);
+    sent.isForeign = this.signs.isForeign(verdict);
+    sent.isOfOtherKind = sent.isForeign && this.signs.isKnown;
     // A trial is sent too fast on purpose, but a wait that its rejection names holds.
-    if (!sending.isTrial || verdict.retryAfterMs !== undefined) this.explain(sending, verdict, now);
+    if (!sent.isTrial || verdict.retryAfterMs !== undefined) this.explain(sent, verdict, now);
     this.log.advance(now);
   }
 
   /** Finds the cause of a rejection, and reacts to it. */
-  private explain(sending: SentAttempt, verdict: Verdict, now: number): void {
-    const isLater = this.reactions.isLater(sending);
-    this.trust.lose(isLater && !this.isByChance);
-    this.closed.rejected(sending.order);
-    const { limits = [], retryAfterMs } = verdict;
-    const isDated =
-      retryAfterMs !== undefined || limits.some(({ resetMs }) => resetMs !== undefined);
-    const { remaining = 1, resetMs } = shortestOf(limits, 'requests') ?? {};
-    sending.usedUpPerMs = remaining < 1 ? this.rates.requests.wholePerMs(now) : 0;
-    sending.isExplained = this.rates.report(limits, sending, false, now) && isDated;
-    const endMs = remaining < 1 ? resetMs : undefined;
-    this.stop(sending, verdict, isLater, now, endMs);
+  private explain(sent: SentAttempt, verdict: Verdict, now: number): void {
+    const { closed, rate, reactions } = this;
+    const { share } = rate.estimate;
+    const isLater = reactions.isLater(sent);
+    const isByChance = closed.isByChance(share);
+    this.trust.lose(isLater && !isByChance);
+    closed.rejected(sent.order);
+    const endMs = rate.explain(sent, verdict, now);
+    this.signs.describe(sent, verdict);
+    const isAtCap = this.cap.rejected(sent, verdict, isLater, share, now);
+    // Attempts now in flight were sent before this reaction: their rejections cause no other one.
+    if (isLater) reactions.react(rate.demand.count, now);
+    sent.reaction = reactions.last;
+    if (isLater && sent.isExplained) closed.named.reset();
+    else if (isLater && !isAtCap) this.close(endMs, isByChance, now);
+    const { retryAfterMs, limit } = verdict;
+    if (retryAfterMs === undefined || limit === 'concurrency' || resetOf(verdict)) return;
+    closed.name(retryAfterMs, sent.at, now, isLater);
+    sent.namedUntil = closed.named.earliest;
   }
 
-  /** Whether the named wait is only the reset time of a limit that admits requests earlier. */
-  isOnlyReset(verdict: Verdict): boolean {
-    const limit = resetOf(verdict);
-    return limit !== undefined && this.rates.refillsGradually(limit);
+  private close(endMs: number | undefined, isByChance: boolean, now: number): void {
+    const { closed, rate } = this;
+    if (closed.begin()) {
+      rate.delay();
+      // With a measured rate, a first rejection only delays the next attempt by an interval.
+      if (rate.estimate.isKnown) return;
+    } else if (isByChance) return;
+    closed.probe(now, endMs, this.log.horizonMs, rate.intervalMs, rate.demand.meanMs(now));
   }
 
   /**
@@ -99,101 +212,43 @@ export class RateLearner extends AttemptPacer {
    * of the same closure.
    */
   hear(verdict: Verdict, now: number): void {
-    const sending = this.closed.isClosed ? this.resumed(now) : this.observed(0, now, true, true);
-    this.rejected(sending, verdict, now);
-  }
-
-  private stop(
-    sending: SentAttempt,
-    verdict: Verdict,
-    isLater: boolean,
-    now: number,
-    endMs: number | undefined,
-  ): void {
-    const { kind, retryAfterMs, limits, limit } = verdict;
-    const others = this.cap.othersOf(sending);
-    this.cap.rejected(sending, now);
-    const isBare = retryAfterMs === undefined && limits === undefined && limit === undefined;
-    sending.isBare = isBare && !this.signs.isTold;
-    sending.mayBeByCap = this.signs.namesSameWait(verdict) || sending.isBare;
-    const isToldCap = limit === 'concurrency' && others > 0;
-    const isAtCap = isToldCap || this.cap.explains(others);
-    if (isLater) {
-      if (limit === 'concurrency') this.cap.told(others);
-      else if (!sending.isExplained && this.mayBeCapped) {
-        // By a 429 with a wait, a rate rejects more often than a cap.
-        const isLikely = kind === 'overloaded' ? sending.mayBeByCap : sending.isBare;
-        this.cap.stopped(others, isLikely, retryAfterMs);
-      }
-      // Attempts now in flight were sent before this reaction: their rejections cause no other one.
-      this.reactions.react(this.demand.count, now);
-    }
-    sending.reaction = this.reactions.last;
-    if (sending.isExplained && isLater) this.closed.named.reset();
-    else if (!isAtCap && isLater) this.close(now, endMs);
-    if (retryAfterMs !== undefined && limit !== 'concurrency' && resetOf(verdict) === undefined) {
-      this.closed.name(retryAfterMs, sending.at, now, isLater);
-      sending.namedUntil = this.closed.named.earliest;
-    }
-  }
-
-  /** Whether one more rejection is probable, where attempts are rejected whatever the rate. */
-  private get isByChance(): boolean {
-    const { share } = this.estimate;
-    return share > 0 && share ** (this.closed.row + 1) > IMPROBABLE;
-  }
-
-  private close(now: number, endMs = Number.POSITIVE_INFINITY): void {
-    const { closed, demand, estimate, rates, isByChance } = this;
-    if (closed.begin()) {
-      rates.requests.delayUntil(demand.lastSentAt + 1 / rates.requests.perMs);
-      // With a measured rate, a first rejection only delays the next attempt by an interval.
-      if (estimate.isKnown) return;
-    } else if (isByChance) return;
-    closed.probe(now, endMs, this.log.horizonMs, this.intervalMs, demand.meanMs(now));
-  }
-
-  /** Whether rejections may be those of a cap: where some come by chance, no new cap is found. */
-  private get mayBeCapped(): boolean {
-    return this.cap.limit !== undefined || this.estimate.share === 0;
+    const sent = this.closed.isClosed ? this.resumed(now) : this.observed(0, now, true, true);
+    this.rejected(sent, verdict, now);
   }
 
   /** Called by the log: the attempt is known to be accepted. */
   accepted(sent: SentAttempt): void {
-    const { reactions } = this;
-    this.demand.accepted(sent.at);
+    const { log, rate, reactions } = this;
+    const { saved, measuredPerMs } = rate.estimate;
+    rate.demand.accepted(sent.at);
     // Attempts in flight at the last reaction were sent too fast: their number sets no measure.
     const atOnce = reactions.isLater(sent) ? sent.unknown : 0;
-    const out =
-      Math.max(this.log.unknown, this.estimate.saved) +
-      this.estimate.measuredPerMs * reactions.reactionMs;
-    const most = Math.max(2 * atOnce, out + START_AT_ONCE);
-    this.trust.earn(this.hasRejected ? most : Math.max(most, this.mostUnrejected(sent)));
+    const out = Math.max(log.unknown, saved) + measuredPerMs * reactions.reactionMs;
+    let most = Math.max(2 * atOnce, out + START_AT_ONCE);
+    if (!log.hasRejected) {
+      this.mostUnknown = Math.max(this.mostUnknown, sent.unknown);
+      most = Math.max(most, 2 * this.mostUnknown, rate.units.burst(sent.at));
+    }
+    this.trust.earn(most);
     this.cap.isAccepted(sent);
     this.closed.accepted(sent.order);
   }
 
-  /**
-   * The most trust before the first rejection: twice the greatest number of attempts without a
-   * result, and at least the whole of a known limit.
-   */
-  private mostUnrejected({ at, unknown }: SentAttempt): number {
-    this.mostUnknown = Math.max(this.mostUnknown, unknown);
-    const reported = this.rates.requests.reportedLimit(at);
-    return Math.max(2 * this.mostUnknown, reported, this.hard.burst());
-  }
-
   /** Called by the log: the results of this attempt and of all sent before it are known. */
   settled(sent: SentAttempt): void {
-    this.settledCount = sent.order + 1;
+    const { cap, rate } = this;
     if (sent.isTrial) {
-      this.estimate.tried(sent);
+      rate.estimate.tried(sent);
       return;
     }
-    if (this.mayBeCapped) this.cap.settled(sent);
+    cap.settled(sent, rate.estimate.share);
     // A rejection by a cap or a reported limit says nothing about the rate.
-    if (this.cap.limit !== undefined || sent.isExplained || sent.outcome === 'withdrawn') return;
-    const { closed, log, estimate } = this;
-    if (estimate.settled(sent, closed.named.earliest, log.horizonMs)) this._measuredAt = sent.at;
+    if (cap.limit !== undefined || sent.isExplained || sent.outcome === 'withdrawn') return;
+    rate.settled(sent, this.closed.named.earliest, this.log.horizonMs);
+  }
+
+  snapshot(now: number): RateSnapshot {
+    const { cap, closed, learnedPerMs, rate } = this;
+    return { ...rate.snapshot(learnedPerMs, now), cap: cap.limit, isOut: closed.isOut };
   }
 }

@@ -61,7 +61,7 @@ describe('a learner of the rate', () => {
     const plannedMs = learner.wait(player.now);
     player.now += plannedMs + 10_000;
     player.accepted(1);
-    expect(learner.measuredPerSecond).toBeCloseTo(1_000 / (1 + plannedMs), 6);
+    expect(learner.rate.measuredPerSecond).toBeCloseTo(1_000 / (1 + plannedMs), 6);
   });
 
   // Requests that find the named wait too long fail, and nobody asks until it is over.
@@ -79,7 +79,7 @@ describe('a learner of the rate', () => {
       player.now = endAt + lateMs;
     }
     player.accepted(1);
-    expect(learner.measuredPerSecond).toBeCloseTo(40 / 60, 1);
+    expect(learner.rate.measuredPerSecond).toBeCloseTo(40 / 60, 1);
   });
 
   it('lets as many go at once as a configured limit does', () => {
@@ -143,9 +143,9 @@ describe('a learner of the rate', () => {
     }
     const gaps = at.slice(1).map((time, index) => time - (at[index] ?? 0));
     for (const [index, gap] of gaps.entries()) expect(gap).toBeCloseTo(100 * 1.6 ** index, 3);
-    expect(player.learner.isOut).toBe(true);
+    expect(player.learner.closed.isOut).toBe(true);
     player.accepted();
-    expect(player.learner.isOut).toBe(false);
+    expect(player.learner.closed.isOut).toBe(false);
   });
 
   it('probes no less often than each 30 s, though nothing was ever let in', () => {
@@ -161,7 +161,7 @@ describe('a learner of the rate', () => {
     for (let n = 0; n < 5; n += 1) player.accepted(1);
     player.rejected(1);
     player.accepted(1);
-    expect(player.learner.measuredPerSecond).toBeGreaterThan(10);
+    expect(player.learner.rate.measuredPerSecond).toBeGreaterThan(10);
     for (let n = 0; n < 80; n += 1) player.rejected(50);
     const before = player.now;
     player.send();
@@ -212,7 +212,7 @@ describe('a learner of the rate', () => {
     player.learner.withdrawn(player.send(), true, player.now);
     player.learner.withdrawn(player.send(), false, player.now);
     expect(player.learner.wait(player.now)).toBe(0);
-    expect(player.learner.measuredPerSecond).toBeUndefined();
+    expect(player.learner.rate.measuredPerSecond).toBeUndefined();
   });
 
   it('believes a rejection that tells a cap, and waits for an answer at it', () => {
@@ -220,7 +220,7 @@ describe('a learner of the rate', () => {
     const first = player.send();
     const second = player.send();
     player.learner.rejected(second, { kind: 'throttled', limit: 'concurrency' }, 0);
-    expect(player.learner.limit).toBe(1);
+    expect(player.learner.cap.limit).toBe(1);
     expect(player.learner.wait(1_000)).toBe(Number.POSITIVE_INFINITY);
     player.learner.answered(first, OK, undefined, 1_000);
     expect(player.learner.wait(1_000)).toBeLessThan(Number.POSITIVE_INFINITY);
@@ -251,7 +251,7 @@ describe('a learner of the rate', () => {
   it('knows limits that were configured, by their names', () => {
     const perMs = (unit: string) => (unit === 'tokens' ? 1 : Number.POSITIVE_INFINITY);
     const learner = new RateLearner({ perMs, burst: () => 60_000 });
-    expect(learner.countsTokens).toBe(true);
+    expect(learner.rate.units.tokens).toBeDefined();
     learner.wait(0);
     expect(learner.snapshot(0).tokens).toEqual({ perSecond: 998, origin: 'limit' });
     expect(learner.snapshot(0).origin).toBe('start');
@@ -261,9 +261,9 @@ describe('a learner of the rate', () => {
     const player = playing();
     for (let n = 0; n < 10; n += 1) player.accepted(100);
     player.rejected(0);
-    expect(player.learner.measuredAt).toBeUndefined();
+    expect(player.learner.rate.measuredAt).toBeUndefined();
     player.accepted(0);
-    expect(player.learner.measuredAt).toBe(1_100);
+    expect(player.learner.rate.measuredAt).toBe(1_100);
     expect(player.learner.snapshot(1_200)).toMatchObject({
       origin: 'learned',
       // Without the last 100 ms, in which nothing was asked for.
@@ -287,17 +287,17 @@ describe('a learner of the rate', () => {
     for (let n = 0; n < 60; n += 1) player.accepted(10);
     const rejected = player.send();
     player.now += tookMs;
-    const measured = learner.measuredPerSecond;
+    const measured = learner.rate.measuredPerSecond;
     const before = perSecond();
     learner.rejected(rejected, TOO_MANY, player.now);
-    expect(learner.measuredPerSecond).toBe(measured);
+    expect(learner.rate.measuredPerSecond).toBe(measured);
     if (change === 'lowers') expect(perSecond()).toBeLessThan(0.95 * before);
     else expect(perSecond()).toBe(before);
     // An attempt that follows the reaction shows that the rejections are over.
     player.accepted(10);
     player.now += 10 * tookMs;
     player.accepted(10);
-    expect(learner.measuredPerSecond).not.toBe(measured);
+    expect(learner.rate.measuredPerSecond).not.toBe(measured);
   });
 
   it('keeps what was saved while results are awaited, and none of it after a rejection', () => {

@@ -57,6 +57,17 @@ export class Demand {
   }
 
   /**
+   * The next attempt has to wait.
+   * @param until when that ends, as far as is known; Infinity: with a result
+   * @param isHeld whether it waits for anything but the results of earlier attempts
+   */
+  waits(until: number, isHeld: boolean): void {
+    this.hasWaited = true;
+    this.waitsUntil = until;
+    if (isHeld) this.isHeld = true;
+  }
+
+  /**
    * Counts the next attempt as new demand if it was held for long after its wait: by a pause, by
    * another policy, or because the request that waited has left.
    */
@@ -89,9 +100,16 @@ export class Demand {
     this.dueAt = isAhead ? Math.max(this.dueAt, now) + stepMs : Number.NEGATIVE_INFINITY;
   }
 
-  /** Whether the next attempt may still use saved capacity, and has waited only for results. */
-  get goesOn(): boolean {
-    return this.hasWaited && !this.isHeld && this.dueAt !== Number.NEGATIVE_INFINITY;
+  /**
+   * How much unused time the next attempt may use at once if it is not paced. Time spent waiting for
+   * other causes, such as the end of a closure, saves no capacity. Capacity that was saved before
+   * stays while the attempt waits for results.
+   * @param savedMs the time whose capacity is saved without demand
+   */
+  usableMs(savedMs: number): number {
+    if (!this.hasWaited) return savedMs;
+    const goesOn = !this.isHeld && this.dueAt !== Number.NEGATIVE_INFINITY;
+    return goesOn ? Number.POSITIVE_INFINITY : 0;
   }
 
   /** Whether an attempt that is sent now uses saved capacity: the pace does not permit it yet. */

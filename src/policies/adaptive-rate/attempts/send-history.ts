@@ -40,6 +40,10 @@ export interface SendHistoryListener {
  * accepted.
  */
 export class SendHistory {
+  /** Attempts that have not ended. */
+  inFlight = 0;
+  /** The number of the first attempts of which all results are known. */
+  settledCount = 0;
   private readonly listener: SendHistoryListener;
   private attempts: SentAttempt[] = [];
   /** The first attempt that is not settled. */
@@ -64,6 +68,10 @@ export class SendHistory {
     return this._unknown;
   }
 
+  get hasRejected(): boolean {
+    return this.rejections > 0;
+  }
+
   /**
    * The time without a rejection after which an attempt counts as accepted, in ms; Infinity before
    * the first rejection.
@@ -74,6 +82,7 @@ export class SendHistory {
 
   add(sent: SentAttempt): void {
     this.attempts.push(sent);
+    this.inFlight += 1;
     this._unknown += 1;
     sent.unknown = this._unknown;
   }
@@ -84,6 +93,7 @@ export class SendHistory {
    */
   accept(sent: SentAttempt, answeredAt?: number): boolean {
     if (answeredAt !== undefined) {
+      this.inFlight -= 1;
       this.answeredAt = answeredAt;
       sent.isAnswered = true;
       if (this.rejections > 0 && !this.isConfirmed) this.confirm(true);
@@ -97,12 +107,14 @@ export class SendHistory {
 
   /** The attempt has ended without evidence. */
   withdraw(sent: SentAttempt): void {
+    this.inFlight -= 1;
     if (sent.outcome !== 'unknown') return;
     sent.outcome = 'withdrawn';
     this._unknown -= 1;
   }
 
   reject(sent: SentAttempt, now: number): void {
+    this.inFlight -= 1;
     const tookMs = now - sent.at;
     this.tookMs = Math.max(tookMs, this.tookMs + (tookMs - this.tookMs) * FORGETS);
     this.rejections += 1;
@@ -139,6 +151,7 @@ export class SendHistory {
       const next = this.attempts[this.head];
       if (next === undefined || next.outcome === 'unknown') break;
       this.head += 1;
+      this.settledCount = next.order + 1;
       this.listener.settled(next);
     }
     this.asked = Math.max(this.asked, this.head);

@@ -1,4 +1,6 @@
+import type { Verdict } from '../../../model/feedback.ts';
 import type { SentAttempt } from '../attempts/sent-attempt.ts';
+import { ServedAttempts } from './served-attempts.ts';
 import { SmallCap } from './small-cap.ts';
 
 /** The number of consecutive stops (see `stopped`) that must look like those of a cap. */
@@ -34,8 +36,6 @@ const MOST_STEP = 0.25;
 const AGAIN_AFTER = 16;
 /** A cap rejects nothing below it: this many rejections below it disprove it. */
 const DISPROOFS = 3;
-/** At least this many of the last rejections are kept, for `othersOf`. */
-const KEPT = 1_024;
 
 /**
  * Distinguishes a cap on concurrent requests from a rate. A cap rejects every attempt while that
@@ -44,8 +44,7 @@ const KEPT = 1_024;
  */
 export class ConcurrencyCapDetector {
   private cap: number | undefined = undefined;
-  /** The last rejections, in the order in which they came. */
-  private readonly recent: { readonly order: number; readonly at: number }[] = [];
+  private readonly served = new ServedAttempts();
   /** The limit in force: the cap, or a higher limit that is tried. */
   private open = 0;
   private readonly small = new SmallCap();
@@ -72,26 +71,6 @@ export class ConcurrencyCapDetector {
   /** The number of stops needed; one more each time a cap was disproved. */
   private needed = STOPS;
 
-  /** An attempt was rejected at `at`. */
-  rejected({ order }: SentAttempt, at: number): void {
-    this.recent.push({ order, at });
-    if (this.recent.length > 2 * KEPT) this.recent.splice(0, KEPT);
-  }
-
-  /**
-   * How many other attempts the provider served when this one was sent: those in flight, minus
-   * those that it had rejected or was about to reject.
-   */
-  othersOf({ others, order, at }: SentAttempt): number {
-    let served = others;
-    for (let index = this.recent.length - 1; index >= 0; index -= 1) {
-      const each = this.recent[index];
-      if (each === undefined || each.at <= at) break;
-      if (each.order < order) served -= 1;
-    }
-    return Math.max(0, served);
-  }
-
   /** How many attempts may be in flight; undefined if no cap is known. */
   get limit(): number | undefined {
     return this.cap === undefined ? undefined : this.open;
@@ -106,26 +85,56 @@ export class ConcurrencyCapDetector {
     return hasAccepted && cap !== undefined && others >= Math.max(1, (1 - SAME) * cap - 1);
   }
 
+  /**
+   * An attempt was rejected.
+   * @param isLater whether it was sent after the last reaction
+   * @param share the share of attempts that is rejected by chance: with any, no new cap is found
+   * @returns whether a cap explains it
+   */
+  rejected(
+    sent: SentAttempt,
+    { kind, limit, retryAfterMs }: Verdict,
+    isLater: boolean,
+    share: number,
+    now: number,
+  ): boolean {
+    const others = this.served.beside(sent);
+    this.served.rejected(sent, now);
+    const isTold = limit === 'concurrency';
+    const isAtCap = (isTold && others > 0) || this.explains(others);
+    if (isLater && isTold) this.told(others);
+    else if (isLater && !sent.isExplained && this.mayBe(share)) {
+      // By a 429 with a wait, a rate rejects more often than a cap.
+      const isLikely = kind === 'overloaded' ? sent.mayBeByCap : sent.isBare;
+      this.stopped(others, isLikely, retryAfterMs);
+    }
+    return isAtCap;
+  }
+
   isAccepted(sent: SentAttempt): void {
     this.hasAccepted = true;
     if (this.cap !== undefined) return;
     this.accepted += 1;
-    if (this.othersOf(sent) >= this.stoppedAt) this.over += 1;
+    if (this.served.beside(sent) >= this.stoppedAt) this.over += 1;
   }
 
-  /** The results of the attempt and of all that were sent before it are known. */
-  settled(sent: SentAttempt): void {
+  /**
+   * The results of the attempt and of all that were sent before it are known.
+   * @param share as for `rejected`
+   */
+  settled(sent: SentAttempt, share: number): void {
+    if (!this.mayBe(share)) return;
     if (this.cap !== undefined) {
       if (sent.outcome === 'accepted') this.isKept(this.cap, sent);
     } else if (this.needed === STOPS) {
-      const small = this.small.settled(sent, this.othersOf(sent));
+      const small = this.small.settled(sent, this.served.beside(sent));
       if (small !== undefined) this.believe(small);
     }
   }
 
   /** An attempt was accepted under the cap. */
   private isKept(cap: number, sent: SentAttempt): void {
-    if (this.othersOf(sent) + 1 < this.open) return;
+    if (this.served.beside(sent) + 1 < this.open) return;
     if (this.atCap === 0) this.atCapSince = sent.at;
     this.atCap += 1;
     const isTried = this.open > cap;
@@ -160,6 +169,10 @@ export class ConcurrencyCapDetector {
     if (this.cap !== undefined) this.doubt(this.cap, others);
     else if (isLikely) this.suspect(others);
     else this.stops = 0;
+  }
+
+  private mayBe(share: number): boolean {
+    return this.cap !== undefined || share === 0;
   }
 
   private suspect(others: number): void {

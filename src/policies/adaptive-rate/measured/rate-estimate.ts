@@ -60,12 +60,18 @@ export class RateEstimate {
     this.open.restart(to);
   }
 
-  /** The limit has changed by a factor. Before anything was measured, that changes nothing. */
+  /**
+   * The limit has changed by a factor: so has the rate, up to the configured limit at most.
+   * Otherwise a raise that headers tell and the user configures would count twice. Before anything
+   * was measured, that changes nothing.
+   */
   scale(factor: number): void {
-    if (!this.isKnown) return;
-    this.rate.scale(factor);
-    this.probing.scale(factor);
-    this.open.accepted *= factor;
+    if (factor === 1 || !this.isKnown) return;
+    const most = Math.max(1, this.hard.perMs('requests') / this.measuredPerMs);
+    const scaled = Math.min(factor, most);
+    this.rate.scale(scaled);
+    this.probing.scale(scaled);
+    this.open.accepted *= scaled;
   }
 
   /** Whether anything was measured. */

@@ -7,6 +7,9 @@ const LEAST_END_MS = 100;
 /** Until this many probes were planned, a named wait alone decides when the next one is sent. */
 const NAMED_PROBES = 2;
 
+/** As many rejections in a row are an outage if they are less probable by chance than this. */
+const IMPROBABLE = 0.05;
+
 /** The time in which the provider rejects all requests: its named end, and the times of probes. */
 export class ClosedTime {
   readonly named: NamedWait;
@@ -14,7 +17,7 @@ export class ClosedTime {
   private _isClosed = false;
   private probeAt = Number.NEGATIVE_INFINITY;
   /** How many attempts were rejected in a row, each after the reaction to the one before. */
-  private _row = 0;
+  private row = 0;
   /** The highest order of attempts rejected since the last accepted one. */
   private rejectedOrder = -1;
 
@@ -32,14 +35,28 @@ export class ClosedTime {
     return this._isClosed && this.probes.count >= OUTAGE_PROBES;
   }
 
-  /** How many attempts were rejected in a row, each after the reaction to the one before. */
-  get row(): number {
-    return this._row;
+  /**
+   * Whether one more rejection is probable by chance.
+   * @param share the share of attempts that is rejected whatever the rate
+   */
+  isByChance(share: number): boolean {
+    return share > 0 && share ** (this.row + 1) > IMPROBABLE;
   }
 
   /** No request is sent before this time. */
   get until(): number {
     return Math.max(this.named.until, this.probeAt);
+  }
+
+  /**
+   * While the provider rejects everything: how much later than planned an attempt is sent now, in
+   * ms. A busy process or another policy has delayed it, or there was no demand.
+   * @param freeAt when its rate permitted it
+   */
+  lateMs(freeAt: number, now: number): number {
+    if (!this._isClosed) return 0;
+    const plannedAt = Math.max(this.until, freeAt);
+    return Number.isFinite(plannedAt) ? Math.max(0, now - plannedAt) : 0;
   }
 
   rejected(order: number): void {
@@ -53,14 +70,14 @@ export class ClosedTime {
   accepted(order: number): void {
     if (!this._isClosed || order <= this.rejectedOrder) return;
     this._isClosed = false;
-    this._row = 0;
+    this.row = 0;
     this.probes.reset();
     this.probeAt = Number.NEGATIVE_INFINITY;
   }
 
   /** @returns false if the provider was closed already */
   begin(): boolean {
-    this._row += 1;
+    this.row += 1;
     if (this._isClosed) return false;
     // No probe is planned while the provider is open.
     this._isClosed = true;
@@ -70,9 +87,13 @@ export class ClosedTime {
 
   /**
    * Plans the next probe. Other parameters as for `ProbeDelay.next`.
-   * @param endMs how long a used-up limit stays closed, as reported; Infinity if that is not known
+   * @param endMs how long a used-up limit stays closed, as reported; by default that is not known
    */
-  probe(now: number, endMs: number, ...delays: Parameters<ProbeDelay['next']>): void {
+  probe(
+    now: number,
+    endMs = Number.POSITIVE_INFINITY,
+    ...delays: Parameters<ProbeDelay['next']>
+  ): void {
     this.probeAt = now + Math.min(this.probes.next(...delays), Math.max(LEAST_END_MS, endMs));
   }
 

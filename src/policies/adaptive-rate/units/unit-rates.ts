@@ -64,6 +64,11 @@ export class UnitRates {
     return Math.min(this.requests.left(now), tokens / cost);
   }
 
+  /** The most requests that a reported or configured limit permits at once. */
+  burst(now: number): number {
+    return Math.max(this.requests.reportedLimit(now), this.#hard.burst());
+  }
+
   /** Milliseconds until the reported limits permit an attempt. */
   heldMs(now: number): number {
     return Math.max(this.requests.heldMs(now), this.tokens?.heldMs(now) ?? 0);

@@ -26,11 +26,11 @@ describe('what goes before the pace lets it go', () => {
   it('goes on while results alone are awaited', () => {
     const demand = demanding();
     demand.saves(-1_000, STEP_MS, 0);
-    expect(demand.goesOn).toBe(false);
-    demand.hasWaited = true;
-    expect(demand.goesOn).toBe(true);
-    demand.isHeld = true;
-    expect(demand.goesOn).toBe(false);
+    expect(demand.usableMs(250)).toBe(250);
+    demand.waits(STEP_MS, false);
+    expect(demand.usableMs(250)).toBe(Number.POSITIVE_INFINITY);
+    demand.waits(STEP_MS, true);
+    expect(demand.usableMs(250)).toBe(0);
   });
 });
 

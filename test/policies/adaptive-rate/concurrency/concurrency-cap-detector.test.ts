@@ -8,7 +8,7 @@ function accepted(cap: ConcurrencyCapDetector, count: number, others: number): v
     const sent = attemptAt(n, { others });
     sent.outcome = 'accepted';
     cap.isAccepted(sent);
-    cap.settled(sent);
+    cap.settled(sent, 0);
   }
 }
 
@@ -120,7 +120,7 @@ describe('a cap of what is in flight', () => {
         const sent = attemptAt(30_000 + ms, { others: limit - 1 });
         sent.outcome = 'accepted';
         cap.isAccepted(sent);
-        cap.settled(sent);
+        cap.settled(sent, 0);
         if (cap.limit !== limit) return ms;
       }
       return Number.POSITIVE_INFINITY;
@@ -221,28 +221,6 @@ describe('a cap of what is in flight', () => {
     stopped(cap, 10);
     expect(cap.explains(10)).toBe(false);
     expect(new ConcurrencyCapDetector().explains(10)).toBe(false);
-  });
-});
-
-describe('what was in flight when an attempt was sent', () => {
-  const sent = attemptAt(10, { order: 5, others: 4 });
-
-  it('was served, but for what was rejected later and was sent before', () => {
-    const cap = new ConcurrencyCapDetector();
-    expect(cap.othersOf(sent)).toBe(4);
-    cap.rejected(attemptAt(1, { order: 1 }), 9);
-    expect(cap.othersOf(sent)).toBe(4);
-    cap.rejected(attemptAt(2, { order: 2 }), 11);
-    cap.rejected(attemptAt(3, { order: 3 }), 12);
-    cap.rejected(attemptAt(11, { order: 6 }), 13);
-    expect(cap.othersOf(sent)).toBe(2);
-  });
-
-  it('tells the same after thousands of rejections', () => {
-    const cap = new ConcurrencyCapDetector();
-    for (let order = 0; order < 10_000; order += 1) cap.rejected(attemptAt(0, { order }), 5);
-    cap.rejected(attemptAt(2, { order: 2 }), 11);
-    expect(cap.othersOf(attemptAt(10, { order: 20_000, others: 4 }))).toBe(3);
   });
 });
 
