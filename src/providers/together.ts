@@ -10,7 +10,12 @@ import {
 import { readRows, rowOf, untilReset } from './headers.ts';
 
 /** The window is known only where Envoy names it: Together's rates are dynamic. */
-const ROWS = [rowOf('requests', 'x-ratelimit-*'), rowOf('tokens', 'x-tokenlimit-*')];
+const ROWS = [
+  rowOf('requests', 'x-ratelimit-*'),
+  // X and Okta.
+  rowOf('requests', 'x-rate-limit-*'),
+  rowOf('tokens', 'x-tokenlimit-*'),
+];
 
 const CODES: Words = {
   dynamic_request_limited: TOO_MANY_REQUESTS,
@@ -29,10 +34,10 @@ function verdict(answer: ProviderResponse): PartialVerdict | undefined {
   return isEnvoy ? untilReset(readRows(ROWS, header, answeredAtMs)) : undefined;
 }
 
-/** Together, Envoy, and other APIs with plain `x-ratelimit-*` headers. */
+/** Together, Envoy, and other APIs with plain `x-ratelimit-*` or `x-rate-limit-*` headers. */
 export const together: ProviderAdapter = {
   name: 'Together, Envoy, and plain `x-ratelimit-*`',
-  marks: ['x-ratelimit-limit'],
+  marks: ['x-ratelimit-limit', 'x-rate-limit-limit'],
   // Discord's `x-ratelimit-reset-after` is exact, while the clocks of its reset may differ.
   limits: (header, answeredAtMs) =>
     readRows(ROWS, (name) => header(`${name}-after`) ?? header(name), answeredAtMs),

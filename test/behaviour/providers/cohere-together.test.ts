@@ -163,4 +163,26 @@ describe('plain `x-ratelimit-*`', () => {
     ]);
     expect(untilMs).toBe(resetMs);
   });
+
+  it('may be spelled `x-rate-limit-*`, as X and Okta do', () => {
+    const headers = {
+      date: 'Sun, 22 Nov 2026 02:16:40 GMT',
+      'x-rate-limit-limit': '900',
+      'x-rate-limit-remaining': '0',
+      'x-rate-limit-reset': '1795314500',
+    };
+    const used = {
+      unit: 'requests',
+      limit: 900,
+      remaining: 0,
+      resetMs: 700_000,
+      isResetTime: true,
+    };
+    expect(reportedLimits(headers)).toEqual([used]);
+    expect(classify(new Response('', { status: 429, headers }))).toMatchObject({
+      kind: 'throttled',
+      limit: 'requests',
+      limits: [used],
+    });
+  });
 });
