@@ -8,7 +8,7 @@ import type { Ticket } from '../model/ticket.ts';
 import type { Backoff, OnLongWait, SuspensionReason } from '../policies/backoff.ts';
 import { LARGE_REQUEST_BYTES } from '../policies/backoff-policy.ts';
 import { measure } from '../policies/policies.ts';
-import { positive } from '../providers/shape.ts';
+import { positive, read, readList } from '../providers/shape.ts';
 import type { Gate } from '../queue/gate.ts';
 import type { Clock } from '../util/clock.ts';
 import { ProviderUsers } from './provider-users.ts';
@@ -44,6 +44,22 @@ function isGateway({ status }: Pick<Feedback, 'status'>): boolean {
  */
 function isAnswer(feedback: Feedback): boolean {
   return feedback.kind !== 'failed' || (feedback.status !== undefined && !isGateway(feedback));
+}
+
+/** More limits than an answer reports. */
+const MOST_LIMITS = 64;
+
+/**
+ * The longest time until a used-up limit is whole again, for a rejection that names no wait. A
+ * reset that is given as a duration may be that of a bucket, which accepts requests long before.
+ */
+function resetMsOf({ limits }: Feedback): number | undefined {
+  // A user may push anything.
+  const waits = readList(limits, MOST_LIMITS).map((limit) => {
+    const isUsedUp = read(limit, 'remaining') === 0 && read(limit, 'isResetTime') === true;
+    return (isUsedUp && positive(read(limit, 'resetMs'))) || 0;
+  });
+  return positive(Math.max(...waits));
 }
 
 /** A sender of attempts. */
@@ -234,7 +250,10 @@ export class ProviderState {
       (feedback.bytes ?? 0) <= LARGE_REQUEST_BYTES
         ? this.rules.backoffMs
         : this.rules.largeBackoffMs;
-    const askedMs = Math.max(retryAfterMs ?? computedMs, SHORTEST_BACKOFF_MS);
+    const askedMs = Math.max(
+      retryAfterMs ?? resetMsOf(feedback) ?? computedMs,
+      SHORTEST_BACKOFF_MS,
+    );
     const waitMs = closedMs ?? Math.min(askedMs, this.rules.maxRetryAfterMs);
     const source = retryAfterMs === undefined ? 'computed' : 'retry_after';
     this.#throttle((policy, now) => {

@@ -50,6 +50,34 @@ describe('the wait after a rejection', () => {
     expect(waitAfter({ kind: 'throttled', retryAfterMs: 300 }, { maxRetryAfterMs: 200 })).toBe(300);
   });
 
+  describe('that names no wait', () => {
+    const usedUp = { unit: 'requests', limit: 60, remaining: 0, isResetTime: true } as const;
+
+    it('lasts until the last used-up limit resets, for any size', () => {
+      const limits = [{ ...usedUp, resetMs: 30_000 }, { ...usedUp, resetMs: 90_000 }, usedUp];
+      expect(waitAfter({ kind: 'throttled', limits, bytes: 1e6 })).toBe(90_000);
+    });
+
+    it('is tested after maxRetryAfterMs, however late the reset is', () => {
+      const { feedback, leftMs } = make();
+      feedback.next({ kind: 'throttled', limits: [{ ...usedUp, resetMs: 2_400_000 }] });
+      expect(leftMs()).toBe(600_000);
+    });
+
+    it.each([
+      ['of which something is left', { ...usedUp, remaining: 1, resetMs: 30_000 }],
+      ['that may refill gradually', { ...usedUp, isResetTime: false, resetMs: 30_000 }],
+      ['that should have reset', usedUp],
+    ])('does not last until the reset of a limit %s', (_, limit) => {
+      expect(waitAfter({ kind: 'throttled', limits: [limit] })).toBe(1000);
+    });
+
+    it('is no longer than the wait, if there is one', () => {
+      const limits = [{ ...usedUp, resetMs: 30_000 }];
+      expect(waitAfter({ kind: 'throttled', limits, retryAfterMs: 20 })).toBe(20);
+    });
+  });
+
   it.each([Number.NaN, -1, 0, -0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
     'ignores a retryAfterMs of %s',
     (retryAfterMs) => {
