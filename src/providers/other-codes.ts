@@ -12,6 +12,7 @@ import {
   type Words,
 } from './adapter.ts';
 import { isIn } from './error-chain.ts';
+import { MINUTE_MS } from './headers.ts';
 
 /** Codes of APIs that send no headers about their limits, from their pages on errors. */
 const CODES: Words = {
@@ -46,8 +47,18 @@ const CODES: Words = {
 /** The free allocation of Cloudflare Workers AI. */
 const USED_UP = /\bused up your daily\b/i;
 
+/**
+ * A secondary limit of GitHub, which answers 403 or 429. Its pages ask to wait a minute where no
+ * header names a wait.
+ */
+const SECONDARY = /\bsecondary rate limit\b/i;
+const SECONDARY_LIMIT: PartialVerdict = { kind: 'throttled', retryAfterMs: MINUTE_MS };
+
 function verdict(answer: ProviderResponse): PartialVerdict | undefined {
-  return verdictByWord(CODES, answer) ?? (isIn(answer.texts, USED_UP) ? NO_QUOTA : undefined);
+  const known = verdictByWord(CODES, answer);
+  if (known !== undefined) return known;
+  if (isIn(answer.texts, SECONDARY)) return SECONDARY_LIMIT;
+  return isIn(answer.texts, USED_UP) ? NO_QUOTA : undefined;
 }
 
 /** APIs of which only the codes of errors are to be known. */

@@ -298,6 +298,15 @@ const ANSWERS: readonly (readonly [name: string, status: number, body: object, v
       usedUp,
     ],
     [
+      'GitHub, a secondary limit without a header',
+      403,
+      {
+        message:
+          'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.',
+      },
+      { ...throttled, retryAfterMs: MINUTE_MS },
+    ],
+    [
       'OpenAI, no capacity in the flex tier',
       429,
       { error: { code: 'resource_unavailable' } },

@@ -52,6 +52,14 @@ describe('by status', () => {
     expect(verdict).toMatchObject({ kind: 'fatal', retry: false, outage: 'authorisation' });
   });
 
+  it('403 of a secondary limit of GitHub names the wait in a header before the usual minute', () => {
+    const headers = { 'retry-after': '7' };
+    const body = '{"message":"You have exceeded a secondary rate limit."}';
+    const verdict = classify(new Response(body, { status: 403, headers }), body);
+    expect(verdict).toMatchObject({ kind: 'throttled', retry: true, retryAfterMs: 7000 });
+    expect(verdict.outage).toBeUndefined();
+  });
+
   it('429 of the Priority and Fairness of Kubernetes is one of a cap on requests in flight', () => {
     const headers = { 'retry-after': '1', 'x-kubernetes-pf-flowschema-uid': 'f' };
     const verdict = classify(new Response(null, { status: 429, headers }));
