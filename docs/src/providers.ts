@@ -12,8 +12,8 @@ export const PROVIDER_TEXTS: Readonly<Record<string, string>> = {
   Groq: 'the headers of OpenAI with `x-groq-region`: requests are of a day, tokens of a minute; 498 (overloaded); "tokens per day" in messages, with their delay',
   'Azure OpenAI':
     'the headers of OpenAI without values of 0 and -1; `x-ratelimit-renewalperiod-*` (the window, unknown without it)',
-  'Moonshot, Model Studio, Volcano Engine, watsonx.ai, Workers AI':
-    'codes of overload, of a missing balance or quota (final), and of the limit that was hit; a daily allocation that is used up (final); GraphQL: `THROTTLED`, `RATE_LIMITED`, `RATELIMITED` (throttled)',
+  'APIs known by their codes':
+    'Moonshot, Model Studio, Volcano Engine, watsonx.ai, Workers AI, Salesforce, X, Gmail and other older APIs of Google: codes of overload, of a missing balance or quota (final), and of the limit that was hit; a daily allocation that is used up (final); GraphQL: `THROTTLED`, `RATE_LIMITED`, `RATELIMITED` (throttled)',
   'OpenAI, and APIs like it':
     '`x-ratelimit-{limit,remaining,reset}-{requests,tokens}`; `insufficient_quota`, spend and billing codes (final); `resource_unavailable` (overloaded); a request above the limit itself (final); which limit was hit',
   Anthropic:

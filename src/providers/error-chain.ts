@@ -28,6 +28,7 @@ const WORD_KEYS = [
   'status',
   'reason',
   'error_code',
+  'errorCode',
   'error_type',
   '__type',
   'error',

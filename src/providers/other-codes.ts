@@ -38,6 +38,12 @@ const CODES: Words = {
   rate_limit_reached_requests: TOO_MANY_REQUESTS,
   rate_limit_reached_tokens: TOO_MANY_TOKENS,
   token_quota_reached: NO_QUOTA,
+  // Google's older APIs (Gmail, Drive, Calendar, YouTube), with 403
+  userRateLimitExceeded: TOO_MANY_REQUESTS,
+  rateLimitExceeded: TOO_MANY_REQUESTS,
+  dailyLimitExceeded: NO_QUOTA,
+  // X, the posts of a month, with 429
+  'https://api.twitter.com/2/problems/usage-capped': NO_QUOTA,
   // GraphQL: Shopify, GitHub, Linear. Their clients throw errors of status 200 or 400.
   THROTTLED,
   RATE_LIMITED: THROTTLED,
@@ -54,15 +60,19 @@ const USED_UP = /\bused up your daily\b/i;
 const SECONDARY = /\bsecondary rate limit\b/i;
 const SECONDARY_LIMIT: PartialVerdict = { kind: 'throttled', retryAfterMs: MINUTE_MS };
 
+/** Salesforce, the requests of a day. Databricks sends the same code with 429, for any limit. */
+const SALESFORCE = 'REQUEST_LIMIT_EXCEEDED';
+
 function verdict(answer: ProviderResponse): PartialVerdict | undefined {
   const known = verdictByWord(CODES, answer);
   if (known !== undefined) return known;
   if (isIn(answer.texts, SECONDARY)) return SECONDARY_LIMIT;
-  return isIn(answer.texts, USED_UP) ? NO_QUOTA : undefined;
+  const isOfDay = answer.status === 403 && answer.words.has(SALESFORCE);
+  return isOfDay || isIn(answer.texts, USED_UP) ? NO_QUOTA : undefined;
 }
 
 /** APIs of which only the codes of errors are to be known. */
 export const otherCodes: ProviderAdapter = {
-  name: 'Moonshot, Model Studio, Volcano Engine, watsonx.ai, Workers AI',
+  name: 'APIs known by their codes',
   verdict,
 };

@@ -298,6 +298,42 @@ const ANSWERS: readonly (readonly [name: string, status: number, body: object, v
       usedUp,
     ],
     [
+      'Gmail and Drive, a user',
+      403,
+      {
+        error: { code: 403, errors: [{ domain: 'usageLimits', reason: 'userRateLimitExceeded' }] },
+      },
+      { ...throttled, limit: 'requests' },
+    ],
+    [
+      'Calendar, a project',
+      403,
+      { error: { code: 403, errors: [{ domain: 'usageLimits', reason: 'rateLimitExceeded' }] } },
+      { ...throttled, limit: 'requests' },
+    ],
+    [
+      'older APIs of Google, a day',
+      403,
+      { error: { code: 403, errors: [{ domain: 'usageLimits', reason: 'dailyLimitExceeded' }] } },
+      usedUp,
+    ],
+    [
+      'Salesforce, the requests of a day',
+      403,
+      [{ message: 'TotalRequests Limit exceeded.', errorCode: 'REQUEST_LIMIT_EXCEEDED' }],
+      usedUp,
+    ],
+    [
+      'X, the posts of a month',
+      429,
+      {
+        title: 'UsageCapExceeded',
+        detail: 'Usage cap exceeded: Monthly product cap',
+        type: 'https://api.twitter.com/2/problems/usage-capped',
+      },
+      usedUp,
+    ],
+    [
       'GitHub, a secondary limit without a header',
       403,
       {
