@@ -88,6 +88,9 @@ export function isAnyResponse(value: unknown): value is { readonly status: numbe
   return typeof read(value, 'json') === 'function' && isStatus(read(value, 'status'));
 }
 
+/** The answer to a conditional request whose resource is as before. `fetch` does not call it ok. */
+const NOT_MODIFIED = 304;
+
 /** A fetch response that is not ok. It is a value to the caller, but no success. */
 export function isFailedResponse<R>(value: R): value is R & { readonly status: number } {
   return (
@@ -95,6 +98,7 @@ export function isFailedResponse<R>(value: R): value is R & { readonly status: n
     value !== null &&
     read(value, 'ok') === false &&
     isStatus(read(value, 'status')) &&
+    read(value, 'status') !== NOT_MODIFIED &&
     typeof read(read(value, 'headers'), 'get') === 'function'
   );
 }

@@ -47,6 +47,16 @@ describe('a Response that is not ok', () => {
     expect(await seen.values[0]?.text()).toBe('good');
   });
 
+  it('and says that nothing was modified (304) is a success', async () => {
+    const clock = new ManualClock();
+    const limiter = createLimiter({ clock });
+    const answer = new Response(null, { status: 304 });
+    const seen = watch(of('a').pipe(limiter.throttle(async () => answer, { outcomes: true })));
+    await clock.runAllAsync();
+    expect(seen.values).toMatchObject([{ status: 'ok', value: answer }]);
+    expect(limiter.snapshot().ended).toMatchObject({ ok: 1, failed: 0 });
+  });
+
   it('is returned if a retry cannot help, and can be read', async () => {
     const clock = new ManualClock();
     const { answer, cancelled } = response(404);
