@@ -26,5 +26,5 @@ export const PROVIDER_TEXTS: Readonly<Record<string, string>> = {
   Cohere:
     '`x-trial-endpoint-call-*` (of a minute), `x-endpoint-monthly-call-*`, `x-ratelimit-*`, resets in seconds since 1970; the calls of a month used up (final)',
   'Together, Envoy, and plain `x-ratelimit-*`':
-    '`x-ratelimit-{limit,remaining,reset}`, also spelled `x-rate-limit-*` as by X and Okta (resets in seconds from now or since 1970; before them `x-ratelimit-reset-after` of Discord), with the policies of Envoy (`60, 60;w=60`); `x-tokenlimit-*`; `dynamic_request_limited` and `dynamic_token_limited` (throttled); 503 within your rate (overloaded)',
+    '`x-ratelimit-{limit,remaining,reset}`, also spelled `x-rate-limit-*` as by X and Okta, or with `x-ratelimit-used` instead of the limit as by Reddit (resets in seconds from now or since 1970; before them `x-ratelimit-reset-after` of Discord), with the policies of Envoy (`60, 60;w=60`); `x-tokenlimit-*`; `dynamic_request_limited` and `dynamic_token_limited` (throttled); 503 within your rate (overloaded)',
 };

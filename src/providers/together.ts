@@ -1,4 +1,5 @@
 import {
+  type HeaderGet,
   type PartialVerdict,
   type ProviderAdapter,
   type ProviderResponse,
@@ -8,6 +9,7 @@ import {
   type Words,
 } from './adapter.ts';
 import { readRows, rowOf, untilReset } from './headers.ts';
+import { plainNumber } from './times.ts';
 
 /** The window is known only where Envoy names it: Together's rates are dynamic. */
 const ROWS = [
@@ -34,12 +36,24 @@ function verdict(answer: ProviderResponse): PartialVerdict | undefined {
   return isEnvoy ? untilReset(readRows(ROWS, header, answeredAtMs)) : undefined;
 }
 
+/** Reddit tells what is used instead of the limit. */
+function usedAndLeft(header: HeaderGet): string | undefined {
+  const used = plainNumber(header('x-ratelimit-used'));
+  const left = plainNumber(header('x-ratelimit-remaining'));
+  return used === undefined || left === undefined ? undefined : String(used + left);
+}
+
 /** Together, Envoy, and other APIs with plain `x-ratelimit-*` or `x-rate-limit-*` headers. */
 export const together: ProviderAdapter = {
   name: 'Together, Envoy, and plain `x-ratelimit-*`',
-  marks: ['x-ratelimit-limit', 'x-rate-limit-limit'],
-  // Discord's `x-ratelimit-reset-after` is exact, while the clocks of its reset may differ.
-  limits: (header, answeredAtMs) =>
-    readRows(ROWS, (name) => header(`${name}-after`) ?? header(name), answeredAtMs),
+  marks: ['x-ratelimit-limit', 'x-rate-limit-limit', 'x-ratelimit-used'],
+  limits(header, answeredAtMs) {
+    const told: HeaderGet = (name) => {
+      // Discord's `x-ratelimit-reset-after` is exact, while the clocks of its reset may differ.
+      const text = header(`${name}-after`) ?? header(name);
+      return text === undefined && name === 'x-ratelimit-limit' ? usedAndLeft(header) : text;
+    };
+    return readRows(ROWS, told, answeredAtMs);
+  },
   verdict,
 };

@@ -164,6 +164,20 @@ describe('plain `x-ratelimit-*`', () => {
     expect(untilMs).toBe(resetMs);
   });
 
+  it('may tell what is used instead of the limit, as those of Reddit', () => {
+    const told = (remaining: string) =>
+      reportedLimits({
+        'x-ratelimit-remaining': remaining,
+        'x-ratelimit-used': '2',
+        'x-ratelimit-reset': '204',
+      });
+    expect(told('598.0')).toEqual([
+      { unit: 'requests', limit: 600, remaining: 598, resetMs: 204_000 },
+    ]);
+    expect(told('0.0')).toMatchObject([{ limit: 2, remaining: 0 }]);
+    expect(told('some')).toEqual([]);
+  });
+
   it('may be spelled `x-rate-limit-*`, as X and Okta do', () => {
     const headers = {
       date: 'Sun, 22 Nov 2026 02:16:40 GMT',
