@@ -77,6 +77,7 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'telemetry.ts': ['1'],
   'testing.ts': ['a minute passed in no time'],
   'tokens.ts': ['a', 'b'],
+  'points.ts': ['17', 'true'],
   'two-limits.ts': ['ONE', '1'],
   'unknown-limits.ts': ['true true'],
   'set-priority.ts': [
