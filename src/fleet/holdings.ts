@@ -10,8 +10,8 @@ interface Grant {
 }
 
 /**
- * The granted amounts that a worker has not used yet. Grants are used in order, each part not
- * before it is due. Parts that are not used soon after go back to the store.
+ * The granted amounts that a worker has not used yet. Grants are used in the order in which
+ * they are due, each part not before. Parts that are not used soon after go back to the store.
  */
 class Credits {
   private grants: Grant[] = [];
@@ -32,11 +32,15 @@ class Credits {
     return sums;
   }
 
-  /** @param count the number of requests that the amounts are for */
+  /**
+   * A grant that is due before earlier ones is used before them: the rate has risen since.
+   * @param count the number of requests that the amounts are for
+   */
   add(amounts: readonly number[], fromAt: number, untilAt: number, count = 0): void {
-    if (amounts.some((amount) => amount > 0)) {
-      this.grants.push({ size: [...amounts], left: [...amounts], fromAt, untilAt, count });
-    }
+    if (!amounts.some((amount) => amount > 0)) return;
+    const grant = { size: [...amounts], left: [...amounts], fromAt, untilAt, count };
+    const later = this.grants.findIndex((other) => other.untilAt > untilAt);
+    this.grants.splice(later < 0 ? this.grants.length : later, 0, grant);
   }
 
   /** Adds these costs, for each request, to the grants due after a time that have none of them. */
