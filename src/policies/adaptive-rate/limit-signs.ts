@@ -24,9 +24,11 @@ export class LimitSigns {
   /** Notes with a rejected attempt whether a cap may have caused the rejection, by its details. */
   describe(sent: SentAttempt, verdict: Verdict): void {
     const { limits, limit, retryAfterMs } = verdict;
-    const isBare = retryAfterMs === undefined && limits === undefined && limit === undefined;
-    sent.isBare = isBare && !this.isTold;
-    sent.mayBeByCap = this.namesSameWait(verdict) || sent.isBare;
+    const namesNoCause = retryAfterMs === undefined && limit === undefined;
+    sent.isBare = namesNoCause && limits === undefined && !this.isTold;
+    // A limit of which something is left is not the cause.
+    const isUnexplained = sent.isBare || (namesNoCause && isLeft(limits));
+    sent.mayBeByCap = this.namesSameWait(verdict) || isUnexplained;
   }
 
   /**
@@ -48,7 +50,7 @@ export class LimitSigns {
     if (namesCause) this.namesCauses = true;
     if (kind === 'throttled') this.hasThrottled = true;
     if (namesCause) return false;
-    if (kind === 'overloaded') return limits === undefined || limits.every(hasLeft);
+    if (kind === 'overloaded') return limits === undefined || isLeft(limits);
     return limits === undefined && this.isTold;
   }
 
@@ -58,9 +60,9 @@ export class LimitSigns {
   }
 }
 
-/** Whether the limit would have admitted the request, as far as its report says. */
-function hasLeft({ remaining = 0 }: ReportedLimit): boolean {
-  return remaining >= 1;
+/** Whether limits are reported and would have admitted the request, as far as their reports say. */
+function isLeft(limits: readonly ReportedLimit[] | undefined): boolean {
+  return limits?.every(({ remaining = 0 }) => remaining >= 1) === true;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Verdict } from '../../../src/model/feedback.ts';
+import { SentAttempt } from '../../../src/policies/adaptive-rate/attempts/sent-attempt.ts';
 import { LimitSigns } from '../../../src/policies/adaptive-rate/limit-signs.ts';
 
 const BARE: Verdict = { kind: 'throttled' };
@@ -67,5 +68,23 @@ describe('a wait that rejections name alike', () => {
     told[0]?.answered(LIMITS);
     told[1]?.isForeign({ ...BARE, limits: [report(0)] });
     expect(told.map((signs) => signs.namesSameWait(named(10)))).toEqual([false, false]);
+  });
+});
+
+describe('a rejection that a cap may have caused', () => {
+  const wait = { ...BARE, retryAfterMs: 10 };
+  it.each<[string, Verdict, boolean, boolean]>([
+    ['tells nothing', BARE, true, true],
+    ['reports that something is left of each limit', { ...BARE, limits: [report(3)] }, false, true],
+    ['reports a limit of which nothing is left', { ...BARE, limits: [report(0)] }, false, false],
+    ['names a wait beside what is left', { ...wait, limits: [report(3)] }, false, false],
+    ['names a limit', { ...BARE, limit: 'requests' }, false, false],
+  ])('%s', (_what, verdict, isBare, mayBeByCap) => {
+    const sent = new SentAttempt({
+      ...{ at: 0, order: 0, others: 1, pacePerMs: 1, isPaced: false, isSaved: false, idleMs: 0 },
+      requests: { at: 0, order: 0, total: 0, cost: 1, isOwed: false },
+    });
+    new LimitSigns().describe(sent, verdict);
+    expect({ isBare: sent.isBare, mayBeByCap: sent.mayBeByCap }).toEqual({ isBare, mayBeByCap });
   });
 });

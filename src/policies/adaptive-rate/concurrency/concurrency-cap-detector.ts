@@ -105,7 +105,7 @@ export class ConcurrencyCapDetector {
     if (isLater && isTold) this.told(others);
     else if (isLater && !sent.isExplained && this.mayBe(share)) {
       // By a 429 with a wait, a rate rejects more often than a cap.
-      const isLikely = kind === 'overloaded' ? sent.mayBeByCap : sent.isBare;
+      const isLikely = sent.mayBeByCap && (kind === 'overloaded' || retryAfterMs === undefined);
       this.stopped(others, isLikely, retryAfterMs);
     }
     return isAtCap;
