@@ -1,4 +1,4 @@
-import type { Verdict } from '../../model/feedback.ts';
+import type { ReportedLimit, Verdict } from '../../model/feedback.ts';
 import type { EarlierAttempts } from './attempts/first-attempts.ts';
 import { Reactions } from './attempts/reactions.ts';
 import { SendHistory, type SendHistoryListener } from './attempts/send-history.ts';
@@ -8,7 +8,8 @@ import { LimitSigns, resetOf } from './limit-signs.ts';
 import type { RateSnapshot } from './rate-snapshot.ts';
 import { ClosedTime } from './reopening/closed-time.ts';
 import { SendingRate } from './sending-rate.ts';
-import { START_AT_ONCE, Trust } from './trust.ts';
+import { START_AT_ONCE, TOLD_AT_ONCE, Trust } from './trust.ts';
+import { shortestOf } from './units/shortest-limit.ts';
 import type { HardLimits } from './units/unit-rates.ts';
 
 /** The shortest delay, which lets the present turn end. */
@@ -35,6 +36,8 @@ export class RateLearner implements SendHistoryListener {
   private readonly signs = new LimitSigns();
   /** Before the first rejection: the greatest number of attempts without a result at once. */
   private mostUnknown = 0;
+  /** Whether a limit was reported before the first rejection: more may go at once. */
+  private isTold = false;
 
   /**
    * @param past the attempts that were sent and accepted before the first rejection
@@ -151,9 +154,21 @@ export class RateLearner implements SendHistoryListener {
     this.signs.answered(verdict);
     this.rate.answered(sent, verdict, used, now);
     this.log.accept(sent, now);
+    if (!this.isTold && !this.log.hasRejected) this.permitTold(verdict.limits);
     // Only an answer can prove a named wait too long; silence cannot.
     this.closed.named.accepted(sent.at);
     this.log.advance(now);
+  }
+
+  /**
+   * What the first answer reports as left may be sent at once: that bounds the rejections. The
+   * answer may have been made before any of the attempts in flight were counted.
+   */
+  private permitTold(limits: readonly ReportedLimit[] = []): void {
+    const { remaining } = shortestOf(limits, 'requests') ?? {};
+    if (remaining === undefined) return;
+    this.isTold = true;
+    this.trust.permit(Math.min(TOLD_AT_ONCE, remaining) - this.log.inFlight);
   }
 
   /** The attempt ended without an answer, or was never sent, and is no evidence. */
@@ -227,7 +242,8 @@ export class RateLearner implements SendHistoryListener {
     let most = Math.max(2 * atOnce, out + START_AT_ONCE);
     if (!log.hasRejected) {
       this.mostUnknown = Math.max(this.mostUnknown, sent.unknown);
-      most = Math.max(most, 2 * this.mostUnknown, rate.units.burst(sent.at));
+      const told = this.isTold ? TOLD_AT_ONCE : 0;
+      most = Math.max(most, 2 * this.mostUnknown, told, rate.units.burst(sent.at));
     }
     this.trust.earn(most);
     this.cap.isAccepted(sent);

@@ -1,5 +1,7 @@
 /** How many attempts may be sent at once while nothing is known. */
 export const START_AT_ONCE = 16;
+/** The same once a limit is reported: it bounds what is sent, unless it is not the only one. */
+export const TOLD_AT_ONCE = 128;
 /**
  * The number that an accepted attempt earns: the number in flight may double with verified
  * attempts.
@@ -10,9 +12,9 @@ const EARLIER_REJECTION = 2;
 
 /**
  * How many attempts may be sent before more is verified. It bounds rejections even if the estimate
- * is wrong: each attempt uses one up, an accepted one earns two, and a rejection costs some, or all
- * of them if the attempt was sent after the last reaction. When none is left, attempts are sent one
- * by one, each after the result of the last.
+ * is wrong: each attempt uses one up, an accepted one earns two, and a rejection costs some,
+ * or all of them if the attempt was sent after the last reaction. When none is left, attempts are
+ * sent one by one, each after the result of the last.
  */
 export class Trust {
   private left: number;
@@ -37,6 +39,11 @@ export class Trust {
   /** Returns what was spent on an attempt without a result. */
   giveBack(): void {
     this.left += 1;
+  }
+
+  /** At least this many may be sent. */
+  permit(least: number): void {
+    this.left = Math.max(this.left, least);
   }
 
   /** @param most the greatest amount kept */

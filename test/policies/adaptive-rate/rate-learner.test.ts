@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { SentAttempt } from '../../../src/policies/adaptive-rate/attempts/sent-attempt.ts';
 import { RateLearner } from '../../../src/policies/adaptive-rate/rate-learner.ts';
 import { OK, TOO_MANY } from './core-player.ts';
 
@@ -51,6 +52,32 @@ describe('a learner of the rate', () => {
       gone += 1;
     }
     expect(gone).toBe(17);
+  });
+
+  // The reset has passed before the answer came, so that no report bounds what is sent.
+  it.each([
+    ['what is left, without what is in flight', 40, 40 - 15],
+    ['no more than 128 with those in flight', 1_999, 128 - 15],
+  ])('lets go at once what first answers report as left: %s', (_what, remaining, permitted) => {
+    const learner = new RateLearner(none);
+    const sent = Array.from({ length: 16 }, () => {
+      learner.wait(0);
+      return learner.take(0, 0);
+    });
+    const answer = (index: number) => {
+      const left = { unit: 'requests', limit: 2_000, remaining: remaining - index } as const;
+      const verdict = { ...OK, limits: [{ ...left, isResetTime: true }] };
+      learner.answered(sent[index] as SentAttempt, verdict, undefined, 100);
+    };
+    answer(0);
+    // The next answers tell no more, and each of them lets two more go, as without reports.
+    answer(1);
+    let gone = 0;
+    while (gone < 1_000 && learner.wait(100) === 0) {
+      learner.take(0, 100);
+      gone += 1;
+    }
+    expect(gone).toBe(permitted + 2);
   });
 
   it('does not measure the time in which a busy process could not send the planned request', () => {

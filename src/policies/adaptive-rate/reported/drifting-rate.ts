@@ -32,9 +32,9 @@ export class DriftingRate {
     this.#perMs = Math.min(this.#perMs ?? firstPerMs, wholePerMs * MOST_FACTOR);
   }
 
-  /** Raises the rate to that of the whole limit. */
+  /** Raises the rate to that of the whole limit, once that is known. */
   raise(): void {
-    this.#perMs = Math.max(this.#perMs ?? 0, this.#wholePerMs);
+    if (this.#perMs !== undefined) this.#perMs = Math.max(this.#perMs, this.#wholePerMs);
   }
 
   /** The limit itself has changed. */

@@ -28,6 +28,8 @@ const LEAST_SCALE = 3;
 const EXCESS_WEIGHT = 1 / 3;
 /** A limit really holds the reported amount if this share of it was left at some time. */
 const HOLDS_PART = 0.5;
+/** A bucket that holds less is empty before its rate matters. */
+const LEAST_HELD = 20;
 /** The assumed window of limits that report none: a minute, as for OpenAI and Azure. */
 const USUAL_WINDOW_MS = 60_000;
 /** A limit with this share left does not limit for now, whatever its kind. */
@@ -65,8 +67,10 @@ export class ReportedRate {
   #promisedPerMs = 0;
   /** The factor by which the rate may be higher, because the reported time is rounded. */
   #uncertainty = 1;
-  /** Until this total amount was sent, saved capacity is sent at once. */
+  /** Until this total amount was sent, saved capacity is sent at once; the second: of a bucket. */
   #atOnceUntil = Number.NEGATIVE_INFINITY;
+  #bucketUntil = Number.NEGATIVE_INFINITY;
+  #hasRejected = false;
 
   /**
    * @param attempt the attempt whose answer reports; its `total` excludes rejected ones
@@ -89,6 +93,7 @@ export class ReportedRate {
       return;
     }
     if (isAccepted) this.#doAnswersTell = true;
+    else this.#hasRejected = true;
     if (this.#doAnswersTell === false) return;
     const windowMs = limits.windowMs ?? USUAL_WINDOW_MS;
     const { at, order, cost } = attempt;
@@ -113,6 +118,8 @@ export class ReportedRate {
       if (isLatest) this.#classifier.report({ ...seen, used: limit - remaining });
     }
     if (!isLatest) return;
+    // What is left of a bucket at the beginning was saved.
+    if (this.#report === undefined) this.#bucketUntil = total + remaining;
     const before = this.#report?.limit ?? limit;
     if (limit !== before) {
       this.#fill.scale(limit / before);
@@ -266,14 +273,17 @@ export class ReportedRate {
     if (last === undefined) return undefined;
     const described = this.#described;
     const { kind, highest } = described;
-    if (total < this.#atOnceUntil) {
+    const isStart = kind === 'bucket' && total < this.#bucketUntil;
+    if (isStart) this.#share.raise();
+    if (isStart || total < this.#atOnceUntil) {
       const saved = savedOf(last, described, total, now);
       if (saved > spareOf(last, described)) return undefined;
     }
     if (this.#hasEnd) return this.#window.rateAt(total, now);
     const report = this.#fresh(now);
     const { perMs, wholePerMs } = this.#share;
-    if (report === undefined || perMs === undefined) return undefined;
+    if (report === undefined) return undefined;
+    if (perMs === undefined) return this.#unmeasuredAt(report, described, total, now);
     let left = leftOf(report, wholePerMs, total, now);
     if (kind === 'bucket' && left > highest) {
       // A full bucket does not fill further, for example during an outage.
@@ -300,6 +310,18 @@ export class ReportedRate {
         : EXACT_PART * Math.min(base, this.#uncertainty * wholePerMs);
     const factor = 1 + (excess > 0 ? excess * EXCESS_WEIGHT : excess);
     return Math.max(LEAST_FACTOR * base, Math.min(most, base * factor));
+  }
+
+  /**
+   * The rate of a bucket that is nearly empty before its refill is measured, by its documented window:
+   * until a rejection comes, that bounds how much is sent in vain.
+   */
+  #unmeasuredAt(report: Report, described: Described, total: number, now: number) {
+    const { kind, highest } = described;
+    const isBound = kind === 'bucket' && report.tellsReset && highest >= LEAST_HELD;
+    if (!isBound || this.#hasRejected) return undefined;
+    const perMs = Math.max(this.#promisedPerMs, report.limit / report.windowMs);
+    return leftOf(report, perMs, total, now) > spareOf(report, described) ? undefined : perMs;
   }
 
   /**

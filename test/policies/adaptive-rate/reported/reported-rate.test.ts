@@ -186,6 +186,17 @@ describe('a rate that is told', () => {
     expect(rate.left(1, 5_000)).toBe(Number.POSITIVE_INFINITY);
   });
 
+  it('of an empty bucket is that of its window until its refill is measured, or one is rejected', () => {
+    const rate = new ReportedRate();
+    report(rate, 0, 0, { limit: 60, remaining: 57, resetMs: 3_000 });
+    expect([rate.rateAt(50, 0), rate.rateAt(58, 0)]).toEqual([undefined, 60 / 60_000]);
+    report(rate, 10, 60, { limit: 60, remaining: 0, resetMs: 60_000 }, { isAccepted: false });
+    expect(rate.rateAt(60, 10)).toBeUndefined();
+    const small = new ReportedRate();
+    report(small, 0, 0, { limit: 20, remaining: 18, resetMs: 3_000 });
+    expect(small.rateAt(20, 0)).toBeUndefined();
+  });
+
   it('of a bucket is at least what its reset promises', () => {
     const rate = new ReportedRate();
     // Within a third of a second nothing comes back: a window that counts, or too short a time.
