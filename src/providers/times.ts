@@ -100,7 +100,7 @@ export const PASSED_ON = 'llm_provider-';
 /**
  * The wait that a response asks for: `retry-after-ms`, or `x-retry-in` as a duration, else
  * `Retry-After` in seconds or as an HTTP date (RFC 9110, 10.2.3), counted from the response's own
- * `Date`, since clocks differ; else the wait of the provider behind a proxy, or in other headers.
+ * `Date`, since clocks differ (from 1e9 on, a number of seconds is a time since 1970); else the wait of the provider behind a proxy, or in other headers.
  * @returns milliseconds > 0; undefined if there is no usable wait
  */
 export function retryAfterOf(headers: Headers, wallNow: () => number): number | undefined {
@@ -135,10 +135,12 @@ function waitOf(headers: Headers, prefix: string, wallNow: () => number): number
   const text = headers[`${prefix}retry-after`] ?? '';
   // Two layers of a server may each send the header: `1, 1`.
   const seconds = Math.max(...text.split(', ', 9).map((part) => decimal(part) ?? Number.NaN));
-  if (seconds >= 0) return positive(seconds * 1000);
-  if (!TIME_OF_DAY.test(text)) return undefined;
+  if (seconds < LEAST_EPOCH_SECONDS) return positive(seconds * 1000);
+  const atMs = timeMs(text);
+  if (atMs === undefined) return undefined;
   const sentAt = Date.parse(headers[`${prefix}date`] ?? headers.date ?? '');
-  return positive(Date.parse(text) - (Number.isNaN(sentAt) ? wallNow() : sentAt));
+  const waitMs = atMs - (Number.isNaN(sentAt) ? wallNow() : sentAt);
+  return waitMs <= LONGEST_RESET_MS ? positive(waitMs) : undefined;
 }
 
 /** A plain decimal: no exponent, hexadecimal number or sign, which `Number` would accept. */

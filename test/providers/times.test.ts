@@ -33,6 +33,21 @@ describe('retryAfterOf', () => {
     expect(waitOf({ 'retry-after': inUtc(NOW + 3000), date: 'yesterday' })).toBe(3000);
   });
 
+  it('reads a number that is too large for a wait as seconds or ms since 1970', () => {
+    const seconds = Math.floor(NOW / 1000);
+    expect(waitOf({ 'retry-after': String(seconds + 30) })).toBe((seconds + 30) * 1000 - NOW);
+    expect(waitOf({ 'retry-after': String(NOW + 30_000) })).toBe(30_000);
+    expect(waitOf({ 'retry-after': String(seconds - 30) })).toBeUndefined();
+    expect(waitOf({ 'retry-after': '999999999' })).toBe(999_999_999_000);
+  });
+
+  it.each(['99999999999', '9999999999999999', inUtc(NOW + 32 * 86_400_000)])(
+    'ignores a time that is more than a month ahead: %s',
+    (text) => {
+      expect(waitOf({ 'retry-after': text })).toBeUndefined();
+    },
+  );
+
   it('reads the other two forms of an HTTP date', () => {
     const date = 'Sun, 06 Nov 1994 08:49:37 GMT';
     expect(waitOf({ 'retry-after': 'Sunday, 06-Nov-94 08:49:47 GMT', date })).toBe(10_000);
