@@ -154,8 +154,11 @@ export class Limiter {
     options: LimiterThrottleOptions<T> & PullOptions = {},
   ): Observable<ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
     checkOwner(this, Limiter, 'limiter.throttleFrom');
-    const { maxLimit } = this.#runtime.gate.slots;
-    return pull(source, project, options, maxLimit, (watched, own) => this.throttle(watched, own));
+    const { gate, slots } = this.#runtime.gate;
+    return pull(source, project, options, slots.maxLimit, (watched, own, waitIn) => {
+      waitIn(gate);
+      return this.throttle(watched, own);
+    });
   }
 
   /**

@@ -5,7 +5,7 @@ import { DEFAULT_CONCURRENCY } from '../policies/concurrency-policy.ts';
 import { type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
 import type { Emitted, Project, ProjectOutput } from '../request/send-options.ts';
-import { type ThrottleOptions, throttle } from './throttle.ts';
+import { type ThrottleOptions, throttleWatched } from './throttle.ts';
 
 /** Options of `throttleFrom`. */
 export interface ThrottleFromOptions<T = unknown> extends ThrottleOptions<T>, PullOptions {}
@@ -35,5 +35,5 @@ export function throttleFrom<T, O extends ProjectOutput>(
 ): Observable<ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
   const { concurrency = DEFAULT_CONCURRENCY } = options;
   const most = typeof concurrency === 'number' ? concurrency : Number.POSITIVE_INFINITY;
-  return pull(source, project, options, most, (watched, own) => throttle(watched, own));
+  return pull(source, project, options, most, throttleWatched);
 }

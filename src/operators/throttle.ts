@@ -1,6 +1,7 @@
 import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
 import type { Outcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
+import type { Gate } from '../queue/gate.ts';
 import { gaugesOf } from '../request/gate-gauges.ts';
 import { followLimit, gateOpener } from '../request/gate-opener.ts';
 import { GATE_KEYS, type GateOptions, resolveCommonOptions } from '../request/gate-options.ts';
@@ -59,6 +60,18 @@ export function throttle<T, O extends ProjectOutput>(
   project: Project<T, O>,
   options: ThrottleOptions<T> = {},
 ): OperatorFunction<T | Sized<T>, ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
+  return throttleWatched(project, options, () => {});
+}
+
+/**
+ * As `throttle`.
+ * @param waitIn is called with the queue of each subscription, before a request arrives
+ */
+export function throttleWatched<T, O extends ProjectOutput>(
+  project: Project<T, O>,
+  options: ThrottleOptions<T>,
+  waitIn: (queue: Gate) => void,
+): OperatorFunction<T | Sized<T>, ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
   checkFunction('project', project);
   checkKeys('throttle', options, KEYS);
   checkRetryOptions(options);
@@ -75,6 +88,7 @@ export function throttle<T, O extends ProjectOutput>(
       const observed = common.withTelemetry();
       const opened = openGate(observed, { isPrioritized: options.priority !== undefined });
       const { gate, feedback } = opened;
+      waitIn(gate);
       out.add(() => opened.close());
       opened.watch(() => gaugesOf(opened));
       followLimit(out, options, 'concurrency', (limit) => {

@@ -75,6 +75,11 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     return this.requests.length;
   }
 
+  /** Whether one more request may wait. */
+  get hasRoom(): boolean {
+    return this.capacity === undefined || this.waiting < this.capacity.bound.maxQueue;
+  }
+
   get isPaused(): boolean {
     return this.loop.isPaused;
   }

@@ -8,10 +8,20 @@ import type { Project, ResultOptions } from './send-options.ts';
 export interface PullOptions {
   /**
    * How many requests may be unfinished, in flight or waiting, before reading stops: an integer >=
-   * 1. Default: twice the concurrency, at most 1,000.
+   * 1. Default: twice the concurrency, at most 1,000. Reading also stops while `maxQueue` requests
+   * wait, except in a group, where each key has a queue.
    */
   readonly readAhead?: number;
 }
+
+/** The queue in which the requests of a source wait. */
+export interface QueueRoom {
+  /** Whether one more request may wait. */
+  readonly hasRoom: boolean;
+}
+
+/** A queue without a bound, or that is not known yet. */
+const ROOM: QueueRoom = { hasRoom: true };
 
 /** Reading further ahead does not make a run faster. */
 const MOST_READ_AHEAD = 1_000;
@@ -29,8 +39,10 @@ export function checkPull(source: unknown, { readAhead }: PullOptions): void {
 }
 
 /**
- * Sends the requests of a source. The source is read only as requests end.
- * @param operatorOf makes the operator that sends them. Its project is called for each attempt
+ * Sends the requests of a source. The source is read only as requests end, and only while the
+ * queue has room: what waits in the source need not be refused.
+ * @param operatorOf makes the operator that sends them. Its project is called for each attempt; it
+ *   calls `waitIn` with the queue of a subscription before a request arrives, if it has only one
  * @param concurrency how many may be in flight, for the default of `readAhead`
  * @throws RangeError or TypeError that names a wrong argument, as `operatorOf` does
  */
@@ -45,23 +57,35 @@ export function pull<
   project: Project<V, O>,
   options: P,
   concurrency: number,
-  operatorOf: (project: Project<V, O>, options: Omit<P, 'readAhead'>) => OperatorFunction<T, R>,
+  operatorOf: (
+    project: Project<V, O>,
+    options: Omit<P, 'readAhead'>,
+    waitIn: (queue: QueueRoom) => void,
+  ) => OperatorFunction<T, R>,
 ): Observable<R> {
   checkPull(source, options);
   // Enough to fill a free slot at once.
   const { readAhead = Math.min(2 * concurrency, MOST_READ_AHEAD), ...plain } = options;
   const { outcomes = false, ordered = false } = options;
   // Construct once, so that wrong options throw here.
-  operatorOf(project, plain);
+  operatorOf(project, plain, () => {});
   return new Observable<R>((out) => {
     const feed = new Subject<T>();
     const unfinished = new UnfinishedRequests(ordered);
-    const iterator = new PullIterator(source, feed, () => unfinished.count < readAhead);
+    let queue = ROOM;
+    /** Whether the source would be read if the queue had room. */
+    let isHeldBack = false;
+    const iterator = new PullIterator(source, feed, () => {
+      const isAhead = unfinished.count >= readAhead;
+      // If requests of others fill the queue, nothing here tells when it has room again.
+      isHeldBack = !isAhead && unfinished.count > 0 && !queue.hasRoom;
+      return !isAhead && !isHeldBack;
+    });
     const requests = feed.pipe(tap(() => unfinished.arrived()));
     // With outcomes, a request ends with exactly one value, and it does not matter which one ended.
     // Without outcomes, a failure ends the stream, and a successful request may emit any number of
     // values, so its own end has to be watched.
-    const watched: Project<V, O> = outcomes
+    const attempt: Project<V, O> = outcomes
       ? project
       : (value, context) => {
           unfinished.startedAgain(context.index);
@@ -72,13 +96,18 @@ export function pull<
             iterator.run();
           });
         };
+    const watched: Project<V, O> = (value, context) => {
+      const result = attempt(value, context);
+      // It has left the queue.
+      if (isHeldBack) iterator.run();
+      return result;
+    };
     let emitted = 0;
     out.add(() => iterator.close());
     out.add(
-      operatorOf(
-        watched,
-        plain,
-      )(requests).subscribe({
+      operatorOf(watched, plain, (opened) => {
+        queue = opened;
+      })(requests).subscribe({
         next: (result) => {
           try {
             out.next(result);

@@ -1,4 +1,13 @@
-import { lastValueFrom, of, Subject, take, takeUntil, throwError, toArray } from 'rxjs';
+import {
+  lastValueFrom,
+  type Observable,
+  of,
+  Subject,
+  take,
+  takeUntil,
+  throwError,
+  toArray,
+} from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
 import { createLimiter, throttleFrom } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/index.ts';
@@ -167,6 +176,68 @@ describe('throttleFrom', () => {
     throttleFrom(first(6), project, options).subscribe();
     await pass(clock, 100, 10);
     expect(sent).toEqual([0, 4, 5, 3, 2, 1]);
+  });
+
+  it.each([
+    { from: 'throttleFrom', outcomes: true },
+    { from: 'throttleFrom', outcomes: false },
+    { from: 'limiter.throttleFrom', outcomes: true },
+    { from: 'limiter.throttleFrom', outcomes: false },
+  ])(
+    'reads only what the queue has room for: $from, outcomes: $outcomes',
+    async ({ from, outcomes }) => {
+      const clock = new ManualClock();
+      const limits = { concurrency: 4, maxQueue: 2, clock };
+      const rejected = new Set<number>();
+      const starts: number[] = [];
+      const project = async (value: number) => {
+        starts.push(clock.now());
+        await later(clock, 10, undefined);
+        // All slots are full of requests that wait to be sent again.
+        if (rejected.has(value) || value >= 8) return value;
+        rejected.add(value);
+        throw Object.assign(new Error('slow down'), { status: 429 });
+      };
+      const source = first(40);
+      const sent: Observable<unknown> =
+        from === 'throttleFrom'
+          ? throttleFrom(source, project, { ...limits, outcomes })
+          : createLimiter(limits).throttleFrom(source, project, { outcomes });
+      const watched = watch(sent);
+      await settle();
+      // Four in flight, two in the queue.
+      expect([starts.length, source.read]).toEqual([4, 6]);
+      await pass(clock, 60_000, 10);
+      expect([watched.state, watched.error]).toEqual(['complete', undefined]);
+      expect(watched.values).toHaveLength(40);
+      if (outcomes)
+        expect(watched.values).not.toContainEqual(expect.objectContaining({ status: 'failed' }));
+    },
+  );
+
+  it('reads on when a request leaves the full queue for a rate, before another ends', async () => {
+    const clock = new ManualClock();
+    const source = first(10);
+    const starts: number[] = [];
+    const project = async () => {
+      starts.push(clock.now());
+      return later(clock, 1_000, undefined);
+    };
+    const pace = { intervalMs: 10, jitter: 0 };
+    throttleFrom(source, project, { maxQueue: 1, pace, clock, outcomes: true }).subscribe();
+    await pass(clock, 100, 10);
+    expect(starts).toEqual([0, 10, 20, 30, 40, 50, 60, 70, 80, 90]);
+  });
+
+  it('reads one value if requests of others fill the queue', async () => {
+    const limiter = createLimiter({ concurrency: 1, maxQueue: 1 });
+    const never = () => new Promise<never>(() => {});
+    void limiter.run(never);
+    void limiter.run(never);
+    const source = endless();
+    const failed = lastValueFrom(limiter.throttleFrom(source, async () => 1));
+    await expect(failed).rejects.toThrow('maxQueue is 1');
+    expect(source.read).toBe(1);
   });
 
   it('calls return() once when it is unsubscribed, and when a request fails', async () => {
