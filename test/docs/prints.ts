@@ -52,6 +52,12 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'nextjs.ts': ['the limiter is running'],
   'observe.ts': ['It says: '],
   'openai.ts': ['Say hello. ', 'Name a colour. '],
+  'node-streams.ts': [
+    '{"id":1,"vector":[1]}',
+    '{"id":2,"vector":[2]}',
+    '{"id":3,"error":"Error: refused"}',
+    '{"id":4,"vector":[4]}',
+  ],
   'outcomes.ts': ['four 4', 'failed: Error: empty prompt', 'eleven 6'],
   'own-reader.ts': ["[ { unit: 'requests', remaining: 7 } ]", 'failed 1'],
   'own-server.ts': ['true', 'true'],
