@@ -140,7 +140,9 @@ export class Limiter {
   }
 
   /**
-   * As `throttle`, for a source that is read only as requests end; see `throttleFrom`.
+   * As `throttle`, for a source that is read only as requests end; see `throttleFrom`. After
+   * `close()` it reads no more: with `outcomes` the requests in flight and those that wait still
+   * have theirs, then the stream ends with a `LimiterClosedError`.
    * @throws RangeError or TypeError that names a wrong option
    */
   throttleFrom<T, O extends ProjectOutput, B extends boolean | undefined = false>(
@@ -154,9 +156,18 @@ export class Limiter {
     options: LimiterThrottleOptions<T> & PullOptions = {},
   ): Observable<ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
     checkOwner(this, Limiter, 'limiter.throttleFrom');
+    const { lifecycle } = this.#runtime;
     const { gate, slots } = this.#runtime.gate;
+    const queue = {
+      get hasRoom() {
+        return gate.hasRoom;
+      },
+      get closed() {
+        return lifecycle.closed;
+      },
+    };
     return pull(source, project, options, slots.maxLimit, (watched, own, waitIn) => {
-      waitIn(gate);
+      waitIn(queue);
       return this.throttle(watched, own);
     });
   }

@@ -18,6 +18,8 @@ export interface PullOptions {
 export interface QueueRoom {
   /** Whether one more request may wait. */
   readonly hasRoom: boolean;
+  /** The error of each request that arrives from now on, if there is one. */
+  readonly closed?: Error | undefined;
 }
 
 /** A queue without a bound, or that is not known yet. */
@@ -102,6 +104,19 @@ export function pull<
       if (isHeldBack) iterator.run();
       return result;
     };
+    /** Why the source was not read to its end. */
+    let cut: Error | undefined;
+    const readOn = () => {
+      // A stream without outcomes ends with the first request that fails.
+      if (!outcomes || queue.closed === undefined || cut !== undefined) {
+        iterator.run();
+        return;
+      }
+      // Else an endless source would be read in a loop that nothing interrupts.
+      cut = queue.closed;
+      iterator.close();
+      feed.complete();
+    };
     let emitted = 0;
     out.add(() => iterator.close());
     out.add(
@@ -117,13 +132,16 @@ export function pull<
           }
           if (!outcomes) return;
           unfinished.ended(emitted++);
-          iterator.run();
+          readOn();
         },
         error: (error: unknown) => out.error(error),
-        complete: () => out.complete(),
+        complete: () => {
+          if (cut === undefined) out.complete();
+          else out.error(cut);
+        },
       }),
     );
-    iterator.run();
+    readOn();
   });
 }
 

@@ -9,7 +9,7 @@ import {
   toArray,
 } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
-import { createLimiter, throttleFrom } from '../../src/index.ts';
+import { createLimiter, LimiterClosedError, throttleFrom } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/index.ts';
 import { watch } from '../request/harness.ts';
 
@@ -426,6 +426,23 @@ describe('limiter.throttleFrom', () => {
     const values = limiter.throttleFrom([1, 2, 3], async (value) => value * 2);
     expect(await lastValueFrom(values.pipe(toArray()))).toEqual([2, 4, 6]);
     expect(() => limiter.throttleFrom([], async () => 1, { readAhead: 0.5 })).toThrow('readAhead');
+  });
+
+  it('reads no more once the limiter is closed, and ends after the outcomes of what it has read', async () => {
+    const clock = new ManualClock();
+    const limiter = createLimiter({ concurrency: 3, clock });
+    const source = endless();
+    const send = (value: number) => later(clock, 10, value);
+    const watched = watch(limiter.throttleFrom(source, send, { outcomes: true }));
+    await settle();
+    limiter.close();
+    await pass(clock, 100, 10);
+    expect([source.read, source.returned]).toEqual([6, 1]);
+    expect(watched.values.map(({ status }) => status)).toEqual(Array(6).fill('ok'));
+    expect(watched.error).toBeInstanceOf(LimiterClosedError);
+    const late = watch(limiter.throttleFrom(source, send, { outcomes: true }));
+    expect([late.values, late.error]).toEqual([[], watched.error]);
+    await limiter.drain();
   });
 
   it('fails requests that it reads after the limiter was closed', async () => {
