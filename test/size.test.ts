@@ -23,11 +23,11 @@ async function bundled(code: string): Promise<{ bytes: number; gzipped: number }
   return { bytes: Buffer.byteLength(text), gzipped: gzipSync(text).length };
 }
 
-it('`throttle` alone costs a bundle at most 262.6 kB, 86 kB compressed', async () => {
+it('`throttle` alone costs a bundle at most 262.8 kB, 86 kB compressed', async () => {
   const { bytes, gzipped } = await bundled(
     "import { throttle } from 'headgate';\nthrottle(fetch);",
   );
-  expect(bytes).toBeLessThanOrEqual(262_600);
+  expect(bytes).toBeLessThanOrEqual(262_800);
   expect(gzipped).toBeLessThanOrEqual(86_000);
 });
 

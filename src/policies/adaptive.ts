@@ -29,8 +29,9 @@ type GradientConfig = Omit<GradientOptions, 'maxLimit'>;
 /** Options of the adaptive rate. */
 export interface RateStrategyConfig {
   /**
-   * The initial number of requests in flight, an integer from 1 to `concurrency`. Default 16; with
-   * `limits` on requests or tokens, `concurrency`: these are known already.
+   * The initial number of requests in flight, an integer from 1 to `concurrency`. Default 16, and up
+   * to 128 once an answer reports a limit on requests; with `limits` on requests or tokens,
+   * `concurrency`: these are known already.
    */
   readonly initialLimit?: number;
   /**
@@ -176,11 +177,12 @@ export const ADAPTIVE: PolicyDefinition<
       const isKnown = [hard.perMs('requests'), hard.perMs('tokens')].some(Number.isFinite);
       const startLimit =
         options.initialLimit ?? (isKnown ? Number.POSITIVE_INFINITY : START_AT_ONCE);
+      const isStartSet = options.initialLimit !== undefined;
       const { initialPerSecond } = options;
       const startPerMs = initialPerSecond === undefined ? undefined : initialPerSecond / 1_000;
       const backoff = others.backoff as Backoff | undefined;
       const gate = { maxLimit, maxRetryAfterMs, apply, correct, emit, backoff, timeouts };
-      return new AdaptiveRatePolicy({ hard, startLimit, startPerMs, ...gate });
+      return new AdaptiveRatePolicy({ hard, startLimit, isStartSet, startPerMs, ...gate });
     }
     if (options.strategy === 'latency') {
       return new GradientPolicy(new Gradient({ ...options, maxLimit }), apply, emit);

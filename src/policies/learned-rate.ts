@@ -18,6 +18,8 @@ export interface LearnedRateContext {
   readonly hard: HardLimits;
   /** The longest wait that the correction of a named wait may give, in ms. */
   readonly maxRetryAfterMs: number;
+  /** Whether the user has set how many requests are in flight at first. */
+  readonly isStartSet?: boolean;
   /** Called with the presumed end of a wait that rejections named. */
   readonly correct: (until: number) => void;
 }
@@ -55,6 +57,7 @@ export class LearnedRate {
   ) {
     const { out } = first;
     const learner = new RateLearner(context.hard, first.past(out.length), context.maxRetryAfterMs);
+    if (context.isStartSet) learner.keepStart();
     this.#context = context;
     this.#events = events;
     this.#setLimit = setLimit;

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { memoryStore } from '../../src/fleet/memory-store.ts';
+import type { LimiterOptions } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { keepWarnings } from '../support/warnings.ts';
 import { Worker } from './rig.ts';
@@ -51,4 +52,35 @@ it('workers that go on alone while the API rejects everything send few requests'
   // Each worker waits for a second after each 429, and has a quarter of 16 requests in flight.
   expect(asked.length - before).toBeLessThanOrEqual(4 * 4 * 11);
   for (const { limiter } of workers) limiter.close();
+});
+
+/** How many requests are in flight in the second round of answers, which report a limit. */
+async function secondRound(adaptive: LimiterOptions['adaptive']): Promise<number> {
+  const clock = new ManualClock();
+  const store = memoryStore({ clock });
+  const { limiter } = new Worker(store, clock, { adaptive, concurrency: 400 });
+  let remaining = 2_000;
+  let inFlight = 0;
+  const ask = async () => {
+    remaining -= 1;
+    const left = String(remaining);
+    inFlight += 1;
+    await new Promise<void>((done) => clock.setTimer(done, 2_000));
+    inFlight -= 1;
+    const headers = {
+      'x-ratelimit-limit-requests': '2000',
+      'x-ratelimit-remaining-requests': left,
+      'x-ratelimit-reset-requests': '59.5s',
+    };
+    return new Response('done', { headers });
+  };
+  for (let one = 0; one < 200; one += 1) limiter.run(ask).catch(() => {});
+  await clock.advanceAsync(3_900);
+  limiter.close({ waiting: 'reject' });
+  return inFlight;
+}
+
+it('a fleet sends at once what the first answers report, unless the user sets the first number', async () => {
+  expect(await secondRound('rate')).toBeGreaterThan(100);
+  expect(await secondRound({ strategy: 'rate', initialLimit: 16 })).toBeLessThanOrEqual(40);
 });

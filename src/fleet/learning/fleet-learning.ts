@@ -118,10 +118,11 @@ export class FleetLearning {
     const isAlone = reply.learned === undefined && this.leader !== undefined;
     if (isAlone) return;
     const { startSlots } = this;
-    const { hard: own, startPerMs, maxRetryAfterMs } = this.policy.context;
+    const { hard: own, startPerMs, isStartSet, maxRetryAfterMs } = this.policy.context;
     const hard = fleetLimits(own, this.config);
     const learner = new FleetRateLearner(hard, undefined, maxRetryAfterMs, startSlots, REACTION_MS);
     if (startPerMs !== undefined) learner.begin(startPerMs, now);
+    if (isStartSet) learner.keepStart();
     const leader = new FleetLearner(learner);
     this.leader = leader;
     if (reply.learned !== undefined && leader.restore(reply.learned, now)) return;

@@ -36,8 +36,8 @@ export class RateLearner implements SendHistoryListener {
   private readonly signs = new LimitSigns();
   /** Before the first rejection: the greatest number of attempts without a result at once. */
   private mostUnknown = 0;
-  /** Whether a limit was reported before the first rejection: more may go at once. */
-  private isTold = false;
+  /** Whether a limit that the first answers report lets more go at once: from then on, or never. */
+  private firstReport: 'awaited' | 'counts' | 'ignored' = 'awaited';
 
   /**
    * @param past the attempts that were sent and accepted before the first rejection
@@ -56,6 +56,11 @@ export class RateLearner implements SendHistoryListener {
     this.rate = new SendingRate(hard, past, reactionMs > 0);
     this.closed = new ClosedTime(maxRetryAfterMs);
     this.reactions = new Reactions(reactionMs);
+  }
+
+  /** The user has set how many may go at first: reports do not let more go at once. */
+  keepStart(): void {
+    this.firstReport = 'ignored';
   }
 
   /** Begins with a rate, per ms, that was learned before. */
@@ -154,7 +159,7 @@ export class RateLearner implements SendHistoryListener {
     this.signs.answered(verdict);
     this.rate.answered(sent, verdict, used, now);
     this.log.accept(sent, now);
-    if (!this.isTold && !this.log.hasRejected) this.permitTold(verdict.limits);
+    if (this.firstReport === 'awaited' && !this.log.hasRejected) this.permitTold(verdict.limits);
     // Only an answer can prove a named wait too long; silence cannot.
     this.closed.named.accepted(sent.at);
     this.log.advance(now);
@@ -167,7 +172,7 @@ export class RateLearner implements SendHistoryListener {
   private permitTold(limits: readonly ReportedLimit[] = []): void {
     const { remaining } = shortestOf(limits, 'requests') ?? {};
     if (remaining === undefined) return;
-    this.isTold = true;
+    this.firstReport = 'counts';
     this.trust.permit(Math.min(TOLD_AT_ONCE, remaining) - this.log.inFlight);
   }
 
@@ -242,7 +247,7 @@ export class RateLearner implements SendHistoryListener {
     let most = Math.max(2 * atOnce, out + START_AT_ONCE);
     if (!log.hasRejected) {
       this.mostUnknown = Math.max(this.mostUnknown, sent.unknown);
-      const told = this.isTold ? TOLD_AT_ONCE : 0;
+      const told = this.firstReport === 'counts' ? TOLD_AT_ONCE : 0;
       most = Math.max(most, 2 * this.mostUnknown, told, rate.units.burst(sent.at));
     }
     this.trust.earn(most);

@@ -9,16 +9,21 @@ interface Job {
   readonly jobs: number;
   readonly headers?: 'openai' | 'anthropic';
   readonly units?: number;
+  readonly initialLimit?: number;
 }
 
 /** The time that a job takes, in ms, and how many of its requests were rejected. */
-async function run({ limits, latency, concurrency, jobs, headers = 'openai', units }: Job) {
+async function run({ limits, latency, concurrency, jobs, headers = 'openai', ...given }: Job) {
+  const { units, initialLimit } = given;
   const w = world({
     provider: {
       ...{ headers, latency, limits, retryAfter: 'exact', rejectLatencyMs: 50 },
       ...(units !== undefined && { concurrency: { units, queue: 0, status: 429 } }),
     },
-    options: { concurrency },
+    options: {
+      concurrency,
+      ...(initialLimit !== undefined && { adaptive: { strategy: 'rate', initialLimit } }),
+    },
   });
   w.push(jobs);
   let ms = 0;
@@ -46,6 +51,12 @@ describe('a short job at limits that answers tell', () => {
     const limits = [limit(algorithm, 2_000, 60_000)];
     const job = { headers, limits, latency: 2_000, concurrency: 128, jobs: 140 };
     expect(await run(job)).toEqual({ ms: 4_000, rejected: 0 });
+  });
+
+  it('doubles what is in flight, as without reports, where the user has set the first number', async () => {
+    const limits = [limit('fixed-window', 2_000, 60_000)];
+    const job = { limits, latency: 2_000, concurrency: 128, jobs: 140, initialLimit: 16 };
+    expect((await run(job)).ms).toBe(8_000);
   });
 
   it('sends no more than what is left', async () => {
