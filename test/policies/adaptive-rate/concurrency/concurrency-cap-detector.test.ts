@@ -44,6 +44,22 @@ describe('a cap of what is in flight', () => {
     expect(found().limit).toBe(10);
   });
 
+  it.each([
+    ['throttled', undefined, 10],
+    ['overloaded', 1_000, 10],
+    // By a 429 with a wait, a rate rejects more often than a cap.
+    ['throttled', 1_000, undefined],
+  ] as const)('rejects as %s, with a wait of %s ms: %s is found', (kind, retryAfterMs, limit) => {
+    const cap = new ConcurrencyCapDetector();
+    for (let n = 0; n < 3; n += 1) {
+      accepted(cap, 20, 9);
+      const sent = attemptAt(100 * n, { others: 10 });
+      sent.mayBeByCap = true;
+      cap.rejected(sent, { kind, retryAfterMs }, true, 0, 100 * n);
+    }
+    expect(cap.limit).toBe(limit);
+  });
+
   it('is found though it is so small that it stops before eight are accepted', () => {
     const cap = new ConcurrencyCapDetector();
     for (let n = 0; n < 5; n += 1) {
