@@ -88,11 +88,13 @@ export class FleetPolicy implements Policy<Charge> {
       return REFUSED;
     }
     const { worker } = this;
-    const waitMs = worker.error === undefined ? worker.wait(this.of(request), now) : 0;
+    const head = this.of(request);
+    const waitMs = worker.error === undefined ? worker.wait(head, now) : 0;
     if (worker.error !== undefined) return REFUSED;
     if (waitMs === 0) return 0;
-    if (worker.account.shortage !== '' || Number.isFinite(waitMs)) this.hasWaited = true;
-    this.binding = worker.isAway ? 'shared' : BINDING[worker.account.shortage];
+    const shortage = worker.account.shortageOf(head);
+    if (shortage !== '' || Number.isFinite(waitMs)) this.hasWaited = true;
+    this.binding = worker.isAway ? 'shared' : BINDING[shortage];
     this.bindingLimit = this.binding === 'rateLimit' ? worker.account.shortLimit : undefined;
     return waitMs;
   }

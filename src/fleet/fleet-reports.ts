@@ -4,7 +4,7 @@ import { messageOf } from '../util/print.ts';
 import type { FleetLearned, FleetSnapshot } from './fleet-hooks.ts';
 import type { Holdings } from './holdings.ts';
 import { snapshotOfPlan } from './learning/plan.ts';
-import type { GrantReply, Plan, SharedConfig } from './protocol.ts';
+import type { GrantReply, Plan, SharedConfig, Shortage } from './protocol.ts';
 import type { OnStoreLoss } from './shared-store.ts';
 import type { StoreCaller } from './store-caller.ts';
 
@@ -14,7 +14,7 @@ interface Known {
   readonly last: GrantReply | undefined;
   readonly holdings: Pick<Holdings, 'slots' | 'bytes'>;
   readonly lostLeases: number;
-  readonly isWaiting: boolean;
+  readonly waitsFor: Shortage;
 }
 
 function learnedOf(plan: Plan | undefined): FleetLearned | undefined {
@@ -25,7 +25,7 @@ function learnedOf(plan: Plan | undefined): FleetLearned | undefined {
 
 /** The state of a worker, from the last reply of the store and from the worker's own counts. */
 export function fleetSnapshot(known: Known): FleetSnapshot {
-  const { last, caller, lostLeases, isWaiting } = known;
+  const { last, caller, lostLeases, waitsFor } = known;
   const { slots, bytes } = known.holdings;
   const { calls, failures, latencyMs } = caller.counts;
   return {
@@ -44,7 +44,7 @@ export function fleetSnapshot(known: Known): FleetSnapshot {
     leads: last?.leads === 1,
     learned: learnedOf(last?.plan),
     epoch: last?.epoch ?? 0,
-    waitsFor: isWaiting ? (last?.why ?? '') : '',
+    waitsFor,
   };
 }
 

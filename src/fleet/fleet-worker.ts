@@ -151,8 +151,8 @@ export class FleetWorker {
   snapshot(): FleetSnapshot {
     const { name: worker, caller, lostLeases } = this;
     const { last, holdings } = this.account;
-    const isWaiting = this.hooks.waiting() > 0;
-    return fleetSnapshot({ worker, caller, last, holdings, lostLeases, isWaiting });
+    const waitsFor = this.hooks.waiting() > 0 ? this.account.shortageOf(this.first.request) : '';
+    return fleetSnapshot({ worker, caller, last, holdings, lostLeases, waitsFor });
   }
 
   /**

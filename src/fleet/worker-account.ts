@@ -71,9 +71,17 @@ export class WorkerAccount {
     return isOut && startSlots > 0 ? Math.min(startSlots, mostSlots) : mostSlots;
   }
 
-  /** Why the first request waits. */
-  get shortage(): Shortage {
-    return this.last?.why ?? '';
+  /**
+   * Why the first request waits. The store names slots and bytes before rates, and a worker wants
+   * them for all its waiting requests. If the first one has them, the rate holds it.
+   */
+  shortageOf(head: FleetRequest | undefined): Shortage {
+    const why = this.last?.why ?? '';
+    if (head === undefined || (why !== 'slots' && why !== 'bytes')) return why;
+    const { slots, bytes } = this.holdings;
+    const isServed = head.slots <= slots.free && (head.bytes === 0 || head.bytes <= bytes.free);
+    if (!isServed || (this.last?.limit ?? -1) < 0) return why;
+    return this.isLearnedShort ? 'learned' : 'limit';
   }
 
   /** The name of the limit that is short; undefined: none is, or a learned one is. */
