@@ -25,7 +25,7 @@ import {
   resign,
   tellsMore,
 } from './membership.ts';
-import { addUnused, reportUnused } from './outstanding.ts';
+import { addUnused, lapse, reportUnused } from './outstanding.ts';
 import { giveUp, isClaimed } from './pool.ts';
 import { configure, settle } from './rate-grants.ts';
 
@@ -113,7 +113,10 @@ export class FleetModel {
     if (config !== undefined && elapsed >= most) state.awaitedUntil = state.now + config.ttl;
     for (const bucket of state.buckets) refill(bucket, elapsed);
     for (const worker of this.leases.due(state.alive)) this.forget(worker);
-    this.active.due(state.alive);
+    for (const worker of this.active.due(state.alive)) {
+      const record = this.records.get(worker);
+      if (record !== undefined) lapse(state, record);
+    }
   }
 
   private forget(worker: string): void {
@@ -122,8 +125,8 @@ export class FleetModel {
     if (record !== undefined) {
       giveUp(state.slots, record.slots);
       giveUp(state.bytes, record.bytes);
-      reportUnused(state, record, []);
-      reportGone(state, worker, record);
+      lapse(state, record);
+      reportGone(state, worker);
     }
     this.records.delete(worker);
     this.leases.delete(worker);

@@ -134,8 +134,7 @@ export function report(state: FleetState, request: ExchangeRequest, record: Work
 }
 
 /** A worker is gone: tells the leader that it will report no more results. */
-export function reportGone(state: FleetState, worker: string, record: WorkerRecord): void {
-  state.out -= record.out;
+export function reportGone(state: FleetState, worker: string): void {
   if (state.terms === 0) return;
   state.reports.push([state.now, worker, 0]);
   bound(state);

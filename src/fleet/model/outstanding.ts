@@ -32,6 +32,16 @@ export function addUnused(
   );
 }
 
+/**
+ * A worker has made no call for longer than it may use its grants, or is gone: they count no more.
+ * Else those of a killed worker would slow the others down until its lease ends.
+ */
+export function lapse(state: FleetState, record: WorkerRecord): void {
+  reportUnused(state, record, []);
+  state.out -= record.out;
+  record.out = 0;
+}
+
 /** The amounts that a worker has not reported as used. Those of earlier limits no longer count. */
 function known(state: FleetState, record: WorkerRecord): readonly number[] {
   return record.epoch === state.epoch ? record.unused : [];

@@ -57,16 +57,21 @@ local function push(name, text)
   end
 end
 
+local function lapse(record)
+  if record.epoch == state.epoch then
+    for i, bucket in ipairs(state.buckets) do bucket.out = (bucket.out or 0) - (record.unused[i] or 0) end
+  end
+  state.out = state.out - record.out
+  record.out, record.unused = 0, {}
+end
+
 local function forget(name)
   local saved = redis.call('HGET', KEYS[2], name)
   if saved then
     local record = cmsgpack.unpack(saved)
     giveUp(state.slots, record.slots)
     giveUp(state.bytes, record.bytes)
-    state.out = state.out - record.out
-    if record.epoch == state.epoch then
-      for i, bucket in ipairs(state.buckets) do bucket.out = (bucket.out or 0) - (record.unused[i] or 0) end
-    end
+    lapse(record)
     if state.terms > 0 then push(name, '0') end
     redis.call('HDEL', KEYS[2], name)
   end
@@ -147,7 +152,16 @@ for _, bucket in ipairs(state.buckets) do
 end
 local alive = num(state.alive)
 -- The first write needs no memory: where it is full, Redis refuses no later one of the same script.
+local silent = redis.call('ZRANGEBYSCORE', KEYS[4], '-inf', alive)
 redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', alive)
+for _, name in ipairs(silent) do
+  local saved = redis.call('HGET', KEYS[2], name)
+  if saved then
+    local record = cmsgpack.unpack(saved)
+    lapse(record)
+    redis.call('HSET', KEYS[2], name, cmsgpack.pack(record))
+  end
+end
 for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', alive)) do forget(name) end
 
 -- How long all of it is kept when nobody calls any more.
