@@ -4,6 +4,8 @@ import { MICRO, type SharedConfig, type SharedLimit } from './protocol.ts';
 
 /** The part of a limit that may be used at once. More makes bursts; less wastes unused amounts. */
 const CAPACITY = 0.01;
+/** The same for a short window, in which workers would lose what flows in between their calls. */
+const MOST_CAPACITY = 0.05;
 /** The longest delay from a grant to its use, as a part of the window and in ms. */
 const LATE = 0.01;
 const LATE_MS = 50;
@@ -23,8 +25,8 @@ export interface SharedTimes {
 
 /**
  * The limits of a worker as the store keeps them. A window becomes a bucket. The bucket holds a
- * hundredth of the limit, but at least one unit, and the rest of the limit is refilled in the
- * course of a window. So if costs are whole units, no window exceeds the limit, wherever it begins.
+ * hundredth of the limit, but at least one unit and the refill of 50 ms (up to a twentieth of the
+ * limit). The rest of the limit is refilled in the course of a window. So if costs are whole units, no window exceeds the limit, wherever it begins.
  * But if costs exceed the bucket and do not divide the limit, a window may hold one request more.
  * @throws RangeError or TypeError for a limit that the store cannot keep
  */
@@ -66,7 +68,8 @@ function sharedLimitOf({ name, limit, windowMs, algorithm, maxCost }: LimitRule)
     checkBetween(`limits.${name}.burst`, maxCost, 1, Number.MAX_SAFE_INTEGER);
     return { name, capacity: micro(maxCost), perHour: perHourOf(limit, windowMs) };
   }
-  const capacity = Math.max(1, Math.floor(limit * CAPACITY));
+  const soon = Math.ceil((limit * Math.min(LATE_MS, windowMs * MOST_CAPACITY)) / windowMs);
+  const capacity = Math.max(1, Math.floor(limit * CAPACITY), soon);
   const lateMs = Math.min(LATE_MS, windowMs * LATE);
   // With whole units, a half-open window holds less than the capacity plus the refill.
   return {

@@ -11,7 +11,6 @@ const world = fc.record({
   seed: fc.integer({ min: 1, max: 1e9 }),
   workers: fc.integer({ min: 1, max: 5 }),
   limit: fc.integer({ min: 200, max: 200_000 }),
-  /** In 3 s the bucket fills within 30 ms, while a call takes 20 ms and comes every 25 ms. */
   windowMs: fc.constantFrom<number>(10_000, 60_000),
   /** The largest cost, as a part of the limit: the bucket of the store holds 0.01. */
   largest: fc.double({ min: 0.005, max: 0.2, noNaN: true }),
@@ -76,4 +75,30 @@ it('no window of the worker itself holds back what the store has granted', async
   const { used, most } = await run({ ...equal, workers: 1, tookMs: 0, callMs: 0 });
   expect(used).toBeGreaterThan(0.95);
   expect(most).toBeLessThanOrEqual(222 + 28);
+});
+
+it.each([
+  [25, 1_000],
+  [100, 1_000],
+  [300, 1_000],
+  [83, 3_000],
+])('%i requests in %i ms are used up, though a call takes 20 ms', async (limit, windowMs) => {
+  const clock = new ManualClock(1_000);
+  const shared = slowStore(memoryStore({ clock }), clock, 10);
+  const sends: { at: number; cost: number }[] = [];
+  for (let worker = 0; worker < 4; worker += 1) {
+    const options = { clock, shared, concurrency: 60, limits: { requests: { limit, windowMs } } };
+    const limiter = createLimiter(options);
+    const attempt = () => {
+      sends.push({ at: clock.now(), cost: 1 });
+      return new Promise<void>((done) => clock.setTimer(done, 60 + 10 * worker));
+    };
+    for (let request = 0; request < 4 * limit; request += 1) void limiter.run(attempt);
+  }
+  await clock.advanceAsync(2_000);
+  const from = clock.now();
+  await clock.advanceAsync(9_000);
+  const used = sends.filter(({ at }) => at >= from).length / ((limit * 9_000) / windowMs);
+  expect(used).toBeGreaterThan(0.94);
+  expect(mostIn(sends, windowMs)).toBeLessThanOrEqual(limit);
 });
