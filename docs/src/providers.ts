@@ -6,7 +6,7 @@ export const PROVIDER_TEXTS: Readonly<Record<string, string>> = {
     '`free-models-per-min` (throttled) and `free-models-per-day` (final), with the `X-RateLimit-*` headers that stand in `metadata` of the body',
   gRPC: 'numeric status codes (8 throttled, 14 overloaded, 4, 10 and 13 again, 7 and 16 authorisation); `RetryInfo` in `grpc-status-details-bin`; `grpc-retry-pushback-ms`',
   Google:
-    '`RESOURCE_EXHAUSTED` and other statuses; `RetryInfo.retryDelay` and `quotaResetDelay`; `QuotaFailure` and `ErrorInfo`: which quota, its value and window; a quota of the day (final, whatever delay is beside it)',
+    '`RESOURCE_EXHAUSTED` and other statuses; `RetryInfo.retryDelay` and `quotaResetDelay`; `QuotaFailure` and `ErrorInfo`: which quota, its value and window; a quota of the day (final, whatever delay is beside it); `API_KEY_INVALID` (authorisation, though the status is 400)',
   'Amazon Bedrock':
     '`ThrottlingException` and the other names of AWS errors, also from `x-amzn-errortype`; tokens or requests; `per day` and `ServiceQuotaExceededException` (final)',
   Groq: 'the headers of OpenAI with `x-groq-region`: requests are of a day, tokens of a minute; 498 (overloaded); "tokens per day" in messages, with their delay',

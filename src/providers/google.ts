@@ -27,6 +27,9 @@ const KINDS: Words = {
   PERMISSION_DENIED: UNAUTHORISED,
 };
 
+/** The reason of an `ErrorInfo` in a 400: the key is wrong or has expired. */
+const INVALID_KEY = 'API_KEY_INVALID';
+
 interface Violation {
   readonly quotaId: string;
   readonly limit: ReportedLimit | undefined;
@@ -99,7 +102,8 @@ function verdict(answer: ProviderResponse): PartialVerdict | undefined {
   const retryAfterMs = details
     .map((detail) => protoDurationMs(read(detail, 'retryDelay')) ?? resetDelayMs(detail))
     .find((ms) => ms !== undefined);
-  const known = verdictByWord(KINDS, answer);
+  const isKeyInvalid = details.some((detail) => readText(detail, 'reason') === INVALID_KEY);
+  const known = isKeyInvalid ? UNAUTHORISED : verdictByWord(KINDS, answer);
   const passing = withoutUndefined({ ...known, retryAfterMs });
   if (violations.length === 0) {
     return known === undefined && retryAfterMs === undefined ? undefined : passing;

@@ -12,6 +12,18 @@ const says = (statusCode: number, message: string, code?: string): BatchResponse
   body: { error: { message, ...(code && { code }) } },
 });
 
+const INVALID_KEY: BatchResponse = {
+  statusCode: 400,
+  body: {
+    error: {
+      code: 400,
+      message: 'API key not valid',
+      status: 'INVALID_ARGUMENT',
+      details: [{ reason: 'API_KEY_INVALID', domain: 'googleapis.com' }],
+    },
+  },
+};
+
 const refused = () =>
   new ConnectionError('cannot reach http://x: connect ECONNREFUSED', 'ECONNREFUSED');
 const reset = () => new ConnectionError('cannot reach http://x: socket hang up', 'ECONNRESET');
@@ -19,6 +31,7 @@ const reset = () => new ConnectionError('cannot reach http://x: socket hang up',
 describe('answers that concern all requests', () => {
   it.for([
     ['a wrong key', says(401, 'Incorrect API key'), 'Incorrect API key. Check the key'],
+    ['a wrong key of Google', INVALID_KEY, 'API key not valid. Check the key'],
     ['a used-up quota', says(429, 'exceeded', 'insufficient_quota'), 'exceeded'],
     ['an account without money', says(402, 'Payment required'), "Check the account's billing"],
     ['an unknown model', says(404, 'no model m'), 'no model m. Check --model and --base-url'],

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { classify } from '../../src/providers/classify.ts';
 
 const QUOTA_FAILURE = 'type.googleapis.com/google.rpc.QuotaFailure';
+const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
 const RETRY_INFO = 'type.googleapis.com/google.rpc.RetryInfo';
 
 function body(quotaIds: readonly string[], retryDelay?: string, quotaValue = '15') {
@@ -82,6 +83,18 @@ describe.each(clients)('an error of Google by %s', (_, thrownBy) => {
       retryAfterMs: 22_000,
       limit: PER_MINUTE,
       limits: [{ unit: 'requests', limit: 15, windowMs: 60_000 }],
+    });
+  });
+
+  it('of a wrong key, a 400, says that every request is refused', () => {
+    const reason = 'API_KEY_INVALID';
+    const details = [{ '@type': ERROR_INFO, reason, domain: 'googleapis.com' }];
+    const message = 'API key not valid. Please pass a valid API key.';
+    const error = { code: 400, message, status: 'INVALID_ARGUMENT', details };
+    expect(classify(thrownBy({ error }))).toMatchObject({
+      kind: 'fatal',
+      retry: false,
+      outage: 'authorisation',
     });
   });
 
