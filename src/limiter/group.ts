@@ -1,11 +1,11 @@
 import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
-import { TooManyKeysError } from '../model/errors.ts';
+import { LimiterClosedError, TooManyKeysError } from '../model/errors.ts';
 import type { GaugeSnapshot } from '../model/gauge.ts';
 import type { Outcome, ResultOrOutcome } from '../model/outcome.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
 import { isSized, type Sized } from '../model/sized.ts';
 import { resolveCommonOptions } from '../request/gate-options.ts';
-import { type PullOptions, pull } from '../request/pull.ts';
+import { type PullOptions, pull, type QueueRoom } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
 import { checkPriority } from '../request/request-options.ts';
 import {
@@ -76,7 +76,8 @@ export class LimiterGroup<T> {
   readonly #table: KeyTable;
   readonly #events: GroupEvents;
   readonly #unwatch: (() => void) | undefined;
-  #isClosed = false;
+  /** The error of requests that arrive after the group was closed. */
+  #closed: LimiterClosedError | undefined = undefined;
   #pause: { readonly reason: string | undefined } | undefined = undefined;
 
   /** @internal */
@@ -153,7 +154,8 @@ export class LimiterGroup<T> {
 
   /**
    * As `limiter.throttleFrom`, each request through the limiter of its key. Requests that were read
-   * and wait for their key count as read ahead: if they use all of it, other keys wait too.
+   * and wait for their key count as read ahead: if they use all of it, other keys wait too. After
+   * `close()` of the group it reads no more.
    * @throws RangeError or TypeError that names a wrong option
    */
   throttleFrom<O extends ProjectOutput, B extends boolean | undefined = false>(
@@ -167,8 +169,17 @@ export class LimiterGroup<T> {
     options: LimiterThrottleOptions<T> & PullOptions = {},
   ): Observable<ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
     checkOwner(this, LimiterGroup, 'group.throttleFrom');
-    const operatorOf = (watched: Project<T, O>, own: typeof options) => this.throttle(watched, own);
-    return pull(source, project, options, Number.POSITIVE_INFINITY, operatorOf);
+    const closedOf = () => this.#closed;
+    const queue: QueueRoom = {
+      hasRoom: true,
+      get closed() {
+        return closedOf();
+      },
+    };
+    return pull(source, project, options, Number.POSITIVE_INFINITY, (watched, own, waitIn) => {
+      waitIn(queue);
+      return this.throttle(watched, own);
+    });
   }
 
   /**
@@ -287,7 +298,7 @@ export class LimiterGroup<T> {
    */
   close(options: CloseOptions = {}): void {
     checkClose('group.close', options);
-    this.#isClosed = true;
+    this.#closed ??= new LimiterClosedError();
     this.#unwatch?.();
     this.#table.close();
     for (const limiter of this.#table.limiters) limiter.close(options);
@@ -324,7 +335,7 @@ export class LimiterGroup<T> {
   #admit(key: string, limiter: Limiter): void {
     this.#events.add(key, limiter);
     if (this.#pause !== undefined) limiter.pause(this.#pause.reason);
-    if (this.#isClosed) limiter.close();
+    if (this.#closed !== undefined) limiter.close();
   }
 }
 

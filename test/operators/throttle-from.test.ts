@@ -9,7 +9,12 @@ import {
   toArray,
 } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
-import { createLimiter, LimiterClosedError, throttleFrom } from '../../src/index.ts';
+import {
+  createLimiter,
+  createLimiterGroup,
+  LimiterClosedError,
+  throttleFrom,
+} from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/index.ts';
 import { watch } from '../request/harness.ts';
 
@@ -443,6 +448,25 @@ describe('limiter.throttleFrom', () => {
     const late = watch(limiter.throttleFrom(source, send, { outcomes: true }));
     expect([late.values, late.error]).toEqual([[], watched.error]);
     await limiter.drain();
+  });
+
+  it('reads no more once the group is closed, and ends after the outcomes of what it has read', async () => {
+    const clock = new ManualClock();
+    const keyOf = (value: number) => `key ${value % 2}`;
+    const group = createLimiterGroup(keyOf, { each: { concurrency: 2 }, clock });
+    const source = first(1_000); // an endless one would be read for ever
+    const send = (value: number) => later(clock, 10, value);
+    const options = { outcomes: true, readAhead: 6 } as const;
+    const watched = watch(group.throttleFrom(source, send, options));
+    await settle();
+    group.close();
+    await pass(clock, 100, 10);
+    expect([source.read, source.returned]).toEqual([6, 1]);
+    expect(watched.values.map(({ status }) => status)).toEqual(Array(6).fill('ok'));
+    expect(watched.error).toBeInstanceOf(LimiterClosedError);
+    const late = watch(group.throttleFrom(source, send, options));
+    expect([late.values, late.error]).toEqual([[], watched.error]);
+    await group.drain();
   });
 
   it('fails requests that it reads after the limiter was closed', async () => {
