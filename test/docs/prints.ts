@@ -85,6 +85,7 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'tokens.ts': ['a', 'b'],
   'points.ts': ['17', 'true'],
   'two-limits.ts': ['ONE', '1'],
+  'two-stages.ts': ['one 3', 'seven 5'],
   'unknown-limits.ts': ['true true'],
   'set-priority.ts': [
     'the first of the batch',
