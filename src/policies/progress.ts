@@ -1,4 +1,5 @@
 import { checkBetween, checkInteger, checkNumber } from '../util/check.ts';
+import { RecentWork } from './recent-work.ts';
 import { RateWindow } from './rolling-window.ts';
 
 /** Per cent between two milestones. */
@@ -41,6 +42,7 @@ export interface ProgressSnapshot {
 export class Progress {
   readonly #milestonePercent: number;
   readonly #rate: RateWindow;
+  readonly #recent: RecentWork;
   /** The last durations, in a ring. */
   readonly #durationsMs: number[] = [];
   readonly #endedAt: number[] = [];
@@ -67,6 +69,7 @@ export class Progress {
     checkInteger('milestonePercent', milestonePercent, 1);
     this.#milestonePercent = checkBetween('milestonePercent', milestonePercent, 1, 100);
     this.#rate = new RateWindow(checkNumber('rateWindowMs', rateWindowMs, 1000), now);
+    this.#recent = new RecentWork(rateWindowMs);
     this.#total = checkTotal(options.total);
     this.#completed = ended.completed;
     this.#failed = ended.failed;
@@ -86,6 +89,7 @@ export class Progress {
       this.#durationsMs[place] = durationMs;
       this.#endedAt[place] = now;
       this.#durations += 1;
+      this.#recent.add(durationMs, now);
     }
     if (result === 'ok') this.#completed += 1;
     else this.#failed += 1;
@@ -105,7 +109,9 @@ export class Progress {
   /**
    * The ETA is the mean of the last 50 durations x the remaining count / the parallelism. The
    * parallelism is the sum of these durations / the time in which they ended (Little's law), since
-   * a count at one moment says little if requests come in bursts.
+   * a count at one moment says little if requests come in bursts. If that time is shorter than the
+   * window of the rate, all durations in that window are taken: a limit a minute may let hundreds of
+   * requests pass at once, and none until the minute is over.
    *
    * @param parallelism the present parallelism, used while no time has passed
    */
@@ -137,8 +143,10 @@ export class Progress {
     if (remaining === 0) return 0;
     if (this.#durations === 0) return undefined;
     const sumMs = this.#durationsMs.reduce((sum, durationMs) => sum + durationMs, 0);
-    const spanMs = now - this.#since;
-    const atOnce = spanMs > 0 && sumMs > 0 ? sumMs / spanMs : parallelism;
+    const last = { sumMs, spanMs: now - this.#since };
+    const recent = this.#recent.measure(now) ?? last;
+    const work = recent.spanMs > last.spanMs ? recent : last;
+    const atOnce = work.spanMs > 0 && work.sumMs > 0 ? work.sumMs / work.spanMs : parallelism;
     if (!(atOnce > 0)) return undefined;
     const etaMs = ((sumMs / this.#durationsMs.length) * remaining) / atOnce;
     return Number.isFinite(etaMs) ? etaMs : undefined;

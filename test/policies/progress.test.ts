@@ -127,6 +127,22 @@ describe('the time left', () => {
     expect(eta(progress, 10_000)).toBe(500_000);
   });
 
+  it('is steady where a limit lets a hundred pass at the start of each minute', () => {
+    const progress = new Progress({ total: 1_000 }, 0);
+    const minute = (start: number) => {
+      for (let count = 0; count < 100; count++) {
+        progress.record('ok', 3_000, start + 3_000 + count * 10);
+      }
+    };
+    minute(0);
+    minute(60_000);
+    for (const second of [66, 90, 119]) {
+      const left = eta(progress, second * 1_000) ?? 0;
+      expect(left / 480_000).toBeGreaterThan(0.9);
+      expect(left / 480_000).toBeLessThan(1.1);
+    }
+  });
+
   it('is not known before anything has ended', () => {
     const progress = new Progress({ total: 10 }, 0);
     expect(eta(progress, 0)).toBeUndefined();
