@@ -184,7 +184,8 @@ export class LimiterGroup<T> {
 
   /**
    * As `limiter.map`, each value through the limiter of its key. Up to `readAhead` values (100) are
-   * read before their keys admit them, so that a waiting key does not delay the others.
+   * read before their keys admit them: a waiting key delays the others only if so many of its values
+   * wait.
    *
    * @returns as `limiter.map`
    * @throws RangeError or TypeError that names a wrong option
