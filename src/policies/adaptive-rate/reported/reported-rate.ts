@@ -30,6 +30,8 @@ const EXCESS_WEIGHT = 1 / 3;
 const HOLDS_PART = 0.5;
 /** A bucket that holds less is empty before its rate matters. */
 const LEAST_HELD = 20;
+/** In a window that is full again sooner, little is lost before answers report it. */
+const LONG_MS = 10_000;
 /** The assumed window of limits that report none: a minute, as for OpenAI and Azure. */
 const USUAL_WINDOW_MS = 60_000;
 /** A limit with this share left does not limit for now, whatever its kind. */
@@ -92,8 +94,12 @@ export class ReportedRate {
       if (isAccepted) this.missing(attempt.at);
       return;
     }
-    if (isAccepted) this.#doAnswersTell = true;
-    else this.#hasRejected = true;
+    if (!isAccepted) this.#hasRejected = true;
+    else if (this.#doAnswersTell !== true) {
+      // Rejections of before it was full again do not show how it refills.
+      if (this.#isFullAgain) this.#hasRejected = false;
+      this.#doAnswersTell = true;
+    }
     if (this.#doAnswersTell === false) return;
     const windowMs = limits.windowMs ?? USUAL_WINDOW_MS;
     const { at, order, cost } = attempt;
@@ -236,7 +242,8 @@ export class ReportedRate {
 
   /** Milliseconds until the reported amount covers a cost. @param total as for {@link rateAt} */
   wait(cost: number, total: number, now: number): number {
-    return this.#hasEnd ? this.#window.wait(cost, total, now) : 0;
+    if (!this.#hasEnd && !this.#isFullAgain) return 0;
+    return this.#window.wait(cost, total, now);
   }
 
   /**
@@ -271,6 +278,9 @@ export class ReportedRate {
   rateAt(total: number, now: number): number | undefined {
     const last = this.#report;
     if (last === undefined) return undefined;
+    if (this.#doAnswersTell === undefined && this.#longestMs >= LONG_MS) {
+      this.#window.begin(total, now);
+    }
     const described = this.#described;
     const { kind, highest } = described;
     const isStart = kind === 'bucket' && total < this.#bucketUntil;
@@ -332,6 +342,19 @@ export class ReportedRate {
     if (this.#report?.tellsReset !== true) return false;
     const { kind } = this.#classifier;
     return kind === 'fixed' || (kind === undefined && !this.#window.isMoving);
+  }
+
+  /**
+   * Whether only rejections have reported the limit, and it is full again, as after the end of a
+   * process that had used it up: a bucket and a window hold no more than the limit.
+   */
+  get #isFullAgain(): boolean {
+    return (
+      this.#report !== undefined &&
+      this.#doAnswersTell === undefined &&
+      this.#longestMs >= LONG_MS &&
+      this.#window.hasBegun
+    );
   }
 
   get #described(): Described {

@@ -78,7 +78,8 @@ export class ReportedWindow {
   #order = -1;
   /** Whether an answer has reported the present window. */
   #isTold = false;
-  #hasBegun = false;
+  /** Whether the limit has been full again since the first report. */
+  hasBegun = false;
   #isRejected = false;
   /** When rejections last disproved an end. Rejections of attempts sent before that are ignored. */
   #lostAt = Number.NEGATIVE_INFINITY;
@@ -104,7 +105,7 @@ export class ReportedWindow {
 
   report(report: WindowReport, now: number): void {
     const { limit, remaining, at, roundedMs, order, total, totalNow } = report;
-    this.#begin(totalNow, now);
+    this.begin(totalNow, now);
     if (report.isRejected && at >= this.#lostAt) this.#isRejected = true;
     const { earliestEnd: earliest, latestEnd: latest } = report;
     // A report of the last window applies to this one only if the last one is not over.
@@ -133,8 +134,8 @@ export class ReportedWindow {
     // Concurrent attempts are counted in any order: only usage beyond all of them is certainly
     // foreign.
     this.#usedByOthers = Math.max(this.#usedByOthers, used - (totalNow - this.#before));
-    const isFirst = !this.#hasBegun && !report.isRejected;
-    if (this.#hasBegun || isFirst) this.#sharing.used(this.#usedByOthers, limit, isFirst);
+    const isFirst = !this.hasBegun && !report.isRejected;
+    if (this.hasBegun || isFirst) this.#sharing.used(this.#usedByOthers, limit, isFirst);
     if (order < this.#order) return;
     const window = { limit, lengthMs: this.#lengthMs, isSpread: this.#isSpread };
     this.#sharing.compare(at, order, remaining + total, window);
@@ -144,7 +145,7 @@ export class ReportedWindow {
 
   /** There was no demand until now: reports do not grow old in that time. */
   resumed(total: number, now: number): void {
-    this.#begin(total, now);
+    this.begin(total, now);
     if (this.isExact) this.#toldAt = Math.max(this.#toldAt, now);
   }
 
@@ -158,7 +159,7 @@ export class ReportedWindow {
   /** Milliseconds until this amount may be sent. @param total the amount sent and not rejected */
   wait(cost: number, total: number, now: number): number {
     if (!this.#isFresh(now) || !this.isExact) return 0;
-    this.#begin(total, now);
+    this.begin(total, now);
     const isTest = this.#confidence < TESTED && !this.#isTold && total > this.#before;
     if (isTest && now < this.#startedAt + TEST_MS) return this.#startedAt + TEST_MS - now;
     const left = this.#limit - this.#usedByOthers - (total - this.#before);
@@ -170,7 +171,7 @@ export class ReportedWindow {
    */
   left(total: number, now: number): number {
     if (!this.#isFresh(now) || !this.isExact) return Number.POSITIVE_INFINITY;
-    this.#begin(total, now);
+    this.begin(total, now);
     if (this.#confidence < TESTED && !this.#isTold) return total > this.#before ? 0 : 1;
     return Math.max(0, this.#limit - this.#usedByOthers - (total - this.#before));
   }
@@ -178,7 +179,7 @@ export class ReportedWindow {
   /** The rate at which the amount left is spread, per ms; undefined if it may be sent at once. */
   rateAt(total: number, now: number): number | undefined {
     if (!this.#isFresh(now)) return undefined;
-    this.#begin(total, now);
+    this.begin(total, now);
     if (!this.#isSpread) return undefined;
     const usual = this.usualPerMs;
     const { fillPerMs } = this.#sharing;
@@ -205,17 +206,17 @@ export class ReportedWindow {
     return Math.min(this.#latestEnd, this.#earliestEnd + guardMs);
   }
 
-  /** Begins a new window if the last one is over. */
-  #begin(total: number, now: number): void {
+  /** Begins a new window if the last one is over. @param total as for {@link wait} */
+  begin(total: number, now: number): void {
     if (now < this.#end) return;
     if (this.#isRejected) {
       const lost = this.#confidence >= TESTED ? LOST_CONFIDENCE : 1;
       this.#lostAt = now;
       this.#confidence = Math.max(LEAST_CONFIDENCE, this.#confidence - lost);
-    } else if (this.#isTold && this.#hasBegun) {
+    } else if (this.#isTold && this.hasBegun) {
       this.#confidence = Math.min(MOST_CONFIDENCE, this.#confidence + 1);
     }
-    this.#hasBegun = true;
+    this.hasBegun = true;
     this.#isRejected = false;
     this.#sharing.begin();
     this.#isTold = false;

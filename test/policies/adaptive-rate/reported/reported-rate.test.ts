@@ -197,6 +197,18 @@ describe('a rate that is told', () => {
     expect(small.rateAt(20, 0)).toBeUndefined();
   });
 
+  it.each([
+    ['after', 21_000, 60 / 60_000],
+    ['before', 19_000, undefined],
+  ])('is that of its window if all rejections came while it was used up: answer %s', (...told) => {
+    const [, now, perMs] = told;
+    const rate = new ReportedRate();
+    report(rate, 0, 0, { limit: 60, remaining: 0, resetMs: 20_000 }, { isAccepted: false });
+    expect(rate.rateAt(0, now)).toBeUndefined();
+    report(rate, now, 20, { limit: 60, remaining: 39, resetMs: 21_000 });
+    expect(rate.rateAt(60, now)).toBe(perMs);
+  });
+
   it('of a bucket is at least what its reset promises', () => {
     const rate = new ReportedRate();
     // Within a third of a second nothing comes back: a window that counts, or too short a time.
