@@ -68,11 +68,8 @@ export type {
   CircuitState,
 } from './policies/circuit-types.ts';
 export type { ConcurrencyConfig, ConcurrencySnapshot } from './policies/concurrency-policy.ts';
-export type {
-  CostBudgetConfig,
-  CostBudgetOption,
-  CostBudgetSnapshot,
-} from './policies/cost-budget.ts';
+export { CostBudget, type CostBudgetSnapshot } from './policies/cost-budget.ts';
+export type { CostBudgetConfig, CostBudgetOption } from './policies/cost-budget-options.ts';
 export type { GradientSnapshot } from './policies/gradient.ts';
 export type { OutageSnapshot } from './policies/outage.ts';
 export type { PaceOption, PaceSnapshot } from './policies/pace.ts';

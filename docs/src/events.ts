@@ -6,7 +6,7 @@ export const EVENT_TEXTS: Readonly<Record<LimiterFact['kind'], string>> = {
     '`gate`, `limit`, `position`, `waiting`, `untilAt`: a request begins to wait at this gate, at this position of the queue',
   waited: '`gate`, `waitMs`, `rounds`: a request had to wait at this gate, and continues',
   limitDenied:
-    '`limit`, `cost`, `available`, `retryAfterMs`, `waits`: a request did not fit this rate limit; it waits or has failed',
+    '`limit`, `cost`, `available`, `retryAfterMs`, `waits`: a request did not fit this rate limit or the `costBudget`; it waits or has failed',
   rateAdapted:
     '`from`, `to`, `reason`: the rate in requests per second was measured anew (`rejected`: from the rate that was sent to the rate that is accepted), or has changed by a tenth',
   rateHeld:

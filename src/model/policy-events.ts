@@ -38,11 +38,11 @@ export type AimdEvent =
       readonly to: number;
     };
 
-/** A rate limit delays a request, or has refused it. */
+/** A rate limit or the cost budget delays a request, or has refused it. */
 export interface LimitDeniedEvent {
   readonly kind: 'limitDenied';
   readonly at: number;
-  /** The limit with the longest wait. */
+  /** The limit with the longest wait; `costBudget`: the cost budget. */
   readonly limit: string;
   readonly cost: number;
   /** The amount that the limit has left. */

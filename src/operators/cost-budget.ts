@@ -1,6 +1,7 @@
 import type { OperatorFunction } from 'rxjs';
 import type { Amounts, Ticket } from '../model/ticket.ts';
-import { COST_BUDGET, CostBudget, type CostBudgetConfig } from '../policies/cost-budget.ts';
+import { COST_BUDGET, CostBudget } from '../policies/cost-budget.ts';
+import type { CostBudgetConfig } from '../policies/cost-budget-options.ts';
 import { fieldsOf } from '../policies/policies.ts';
 import { type PolicyOperatorOptions, policyOperator } from '../request/policy-operator.ts';
 import type { RequestInput } from '../request/ticket-factory.ts';
@@ -45,8 +46,8 @@ export function costBudget<T>(
       check: () => {
         if (costs !== undefined) checkFunction('costs', costs);
       },
-      open: () => {
-        const policy = new CostBudget(options);
+      open: ({ instrumentation }) => {
+        const policy = new CostBudget(options, (fact) => instrumentation?.changed?.(fact));
         return { policy, policies: { costBudget: policy } };
       },
     },

@@ -1,6 +1,20 @@
 import { isRejection } from '../model/feedback.ts';
+import type { Emit } from '../model/policy-events.ts';
+import { show } from '../util/check.ts';
+import {
+  COST_BUDGET_FIELDS,
+  COST_BUDGET_REQUIRED,
+  type CostBudgetConfig,
+  type CostBudgetLayer,
+  type CostBudgetOption,
+  checkCostBudget,
+  isWhole,
+  onLimitOf,
+  sizeOf,
+  UNITS,
+  unitsIn,
+} from './cost-budget-options.ts';
 import { CostEstimate } from './cost-estimate.ts';
-import { checkOptions, number, type Option } from './option.ts';
 import {
   type CompletedAttempt,
   type Policy,
@@ -9,41 +23,10 @@ import {
   type RequestCost,
   type Time,
 } from './policy.ts';
-import { waitUntil } from './rate-limit/limit-state.ts';
-import { CostAboveLimitError } from './rate-limit/rate-limit.ts';
+import { type LimitState, waitUntil } from './rate-limit/limit-state.ts';
+import { CostAboveLimitError, RateLimitExceededError } from './rate-limit/rate-limit.ts';
+import { Quota } from './rate-limit/token-bucket.ts';
 import { SlidingWindow } from './rate-limit/windows.ts';
-
-/** Money is counted in whole billionths, so that sums of it are exact. */
-const UNITS = 1e9;
-
-/** How much money requests may cost. */
-export interface CostBudgetConfig {
-  /** Money that any `windowMs` may cost, a number >= 0.01, in the currency of the prices. */
-  readonly maxCost: number;
-  /** The window, in ms, >= 1: an hour is 3,600,000, a day 86,400,000. It rolls. */
-  readonly windowMs: number;
-  /** Price of a million input tokens, >= 0. Default 0. */
-  readonly inputPrice?: number;
-  /** Price of a million input tokens that were read from a cache. Default: `inputPrice`. */
-  readonly cachedPrice?: number;
-  /** Price of a million output tokens, >= 0. Default 0. */
-  readonly outputPrice?: number;
-}
-
-/** Whether money is limited. */
-export interface CostBudgetOption {
-  /**
-   * A rolling budget of money. A request reserves its estimated cost. Its real cost replaces the
-   * estimate: the recorded cost (`context.recordCost`), or the cost that follows from its usage and
-   * the prices. Default: none.
-   */
-  readonly costBudget?: CostBudgetConfig;
-}
-
-/** The cost budget in one of several sources. */
-export interface CostBudgetLayer {
-  readonly costBudget?: Partial<CostBudgetConfig>;
-}
 
 /** Money, in the currency of the prices; times in ms. */
 export interface CostBudgetSnapshot {
@@ -53,7 +36,7 @@ export interface CostBudgetSnapshot {
   readonly used: number;
   /** The amount that a request sent now may cost, >= 0. */
   readonly available: number;
-  /** Until all of it is available, if nothing more is spent. */
+  /** Until all of it is available, if nothing more is spent; Infinity: not by time alone. */
   readonly resetMs: number;
 }
 
@@ -73,19 +56,29 @@ interface Reserved {
  * that time and may cause a debt, during which no request passes. A lower cost is given back at the
  * time of the charge. So a window exceeds the budget at most by the amount by which the estimates
  * of requests in flight were too low.
+ *
+ * Where requests fail instead (`onLimit`), they wait as long as requests in flight hold estimates,
+ * because these may be too high.
  */
 export class CostBudget implements Policy<Reserved> {
   #options: CostBudgetConfig;
-  readonly #window: SlidingWindow;
+  readonly #window: LimitState;
   readonly #estimate: CostEstimate;
+  readonly #emit: Emit;
   #now = Number.NEGATIVE_INFINITY;
+  /** The estimates of requests in flight, in billionths. */
+  #reserved = 0;
+  /** The waiting requests whose denial was reported. */
+  readonly #denied = new WeakSet<RequestCost>();
 
   /** @throws RangeError or TypeError that names a wrong option */
-  constructor(options: CostBudgetConfig) {
+  constructor(options: CostBudgetConfig, emit: Emit = () => {}) {
     checkCostBudget(options);
     this.#options = options;
-    this.#window = new SlidingWindow(sizeOf(options));
+    const size = sizeOf(options);
+    this.#window = isWhole(options) ? new Quota(size) : new SlidingWindow(size);
     this.#estimate = new CostEstimate(options);
+    this.#emit = emit;
   }
 
   /** Whether the prices determine the cost of an answer, so that its usage must be read. */
@@ -95,11 +88,18 @@ export class CostBudget implements Policy<Reserved> {
 
   wait(request: RequestCost, now: number): number {
     if (this.impossible(request) !== undefined) return REFUSED;
-    return waitUntil(this.#window.readyAt(this.#unitsOf(request), this.#timeAt(now)), now);
+    const waitMs = this.#waitOf(request, now);
+    if (waitMs === 0) return 0;
+    const waits = this.#reserved > 0 || onLimitOf(this.#options) === 'wait';
+    if (!this.#denied.has(request)) this.#deny(request, waits, now);
+    return waits ? waitMs : REFUSED;
   }
 
-  refusal(request: RequestCost): Error {
-    return this.impossible(request) ?? new TypeError('no cost budget has refused this request');
+  refusal(request: RequestCost, now: number): Error {
+    const impossible = this.impossible(request);
+    if (impossible !== undefined) return impossible;
+    const { limit, cost, available, retryAfterMs } = this.#shortage(request, now);
+    return new RateLimitExceededError(limit, cost, available, retryAfterMs);
   }
 
   /** The error of a request that no wait is enough for; undefined if a wait is enough. */
@@ -114,6 +114,8 @@ export class CostBudget implements Policy<Reserved> {
     const amount = this.#unitsOf(request);
     const at = this.#timeAt(now);
     const mark = amount > 0 ? this.#window.charge(amount, at) : -1;
+    this.#reserved += amount;
+    this.#denied.delete(request);
     return { amount, mark, inputCost: this.#estimate.inputCostOf(request) };
   }
 
@@ -123,6 +125,7 @@ export class CostBudget implements Policy<Reserved> {
    * event of a stream of Anthropic counts one token of output.
    */
   giveBack({ amount, mark, inputCost }: Reserved, completed: CompletedAttempt, time: Time): void {
+    this.#reserved -= amount;
     const { isSent, verdict, usage } = completed;
     const cost = usage === undefined ? undefined : this.#estimate.costOf(usage);
     const isRejected = verdict !== undefined && isRejection(verdict);
@@ -132,7 +135,7 @@ export class CostBudget implements Policy<Reserved> {
     if (isPart && actual < amount) return;
     if (cost !== undefined && !isPart) this.#estimate.learn(cost - inputCost);
     if (actual > amount) this.#window.charge(actual - amount, this.#timeAt(time.now()));
-    else if (actual < amount) this.#window.giveBack(amount - actual, mark);
+    else if (actual < amount) this.#window.giveBack(amount - actual, mark, this.#now);
   }
 
   snapshot(now: number): CostBudgetSnapshot {
@@ -148,11 +151,38 @@ export class CostBudget implements Policy<Reserved> {
     };
   }
 
+  /** @throws RangeError or TypeError that names a wrong option */
+  checkChange(options: CostBudgetConfig): void {
+    checkCostBudget(options);
+    const { windowMs } = this.#options;
+    if (isWhole(options) === isWhole(this.#options)) return;
+    throw new TypeError(
+      `\`costBudget.windowMs\` must stay ${show(windowMs)} while running, got ${show(options.windowMs)}`,
+    );
+  }
+
   /** Continues with other checked options. The spent amount stays. */
   configure(options: CostBudgetConfig, now: number): void {
     this.#options = options;
     this.#estimate.configure(options);
     this.#window.resize(sizeOf(options), this.#timeAt(now));
+  }
+
+  /** How long the request must wait until its estimate fits, if nothing more is given back. */
+  #waitOf(request: RequestCost, now: number): number {
+    return waitUntil(this.#window.readyAt(this.#unitsOf(request), this.#timeAt(now)), now);
+  }
+
+  /** The reason why the request does not fit. */
+  #shortage(request: RequestCost, now: number) {
+    const cost = this.#unitsOf(request) / UNITS;
+    const available = this.#window.available(this.#timeAt(now)) / UNITS;
+    return { limit: 'costBudget', cost, available, retryAfterMs: this.#waitOf(request, now) };
+  }
+
+  #deny(request: RequestCost, waits: boolean, now: number): void {
+    if (waits) this.#denied.add(request);
+    this.#emit({ kind: 'limitDenied', at: now, ...this.#shortage(request, now), waits });
   }
 
   /** The estimate, in billionths. */
@@ -172,30 +202,6 @@ function isBrokenOff({ outcome = 'ok', verdict }: CompletedAttempt): boolean {
   return outcome !== 'ok' && (verdict?.kind ?? 'ok') === 'ok';
 }
 
-function sizeOf({ maxCost, windowMs }: CostBudgetConfig) {
-  const limit = unitsIn(maxCost);
-  return { limit, windowMs, maxCost: limit };
-}
-
-function unitsIn(cost: number): number {
-  return Math.min(Number.MAX_SAFE_INTEGER / 2, Math.round(cost * UNITS));
-}
-
-const FIELDS = {
-  maxCost: number(0.01, 'required', 'money', 'money that one window may cost'),
-  windowMs: number(1, 'required', 'ms', 'length of the rolling window'),
-  inputPrice: number(0, 0, 'money', 'price of a million input tokens'),
-  cachedPrice: number(0, '`inputPrice`', 'money', 'price of a million tokens read from a cache'),
-  outputPrice: number(0, 0, 'money', 'price of a million output tokens'),
-} satisfies Record<keyof CostBudgetConfig, Option>;
-
-const REQUIRED = ['maxCost', 'windowMs'];
-
-/** @throws RangeError or TypeError that names a wrong option */
-function checkCostBudget(options: CostBudgetConfig): void {
-  checkOptions(FIELDS, options, REQUIRED);
-}
-
 export const COST_BUDGET: PolicyDefinition<
   CostBudgetOption,
   CostBudget | undefined,
@@ -203,15 +209,15 @@ export const COST_BUDGET: PolicyDefinition<
   'costUsed' | 'costLimit'
 > = {
   kind: 'costBudget',
-  options: { costBudget: { fields: FIELDS, required: REQUIRED } },
+  options: { costBudget: { fields: COST_BUDGET_FIELDS, required: COST_BUDGET_REQUIRED } },
 
-  create: ({ costBudget }) => costBudget && new CostBudget(costBudget),
+  create: ({ costBudget }, { emit }) => costBudget && new CostBudget(costBudget, emit),
 
   configure(budget, { costBudget }, { now }) {
     if (budget === undefined || costBudget === undefined) {
       throw new TypeError('`costBudget` cannot change: the limiter was made without one');
     }
-    checkCostBudget(costBudget);
+    budget.checkChange(costBudget);
     return () => budget.configure(costBudget, now);
   },
 

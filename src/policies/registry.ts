@@ -15,12 +15,8 @@ import {
   type ConcurrencyConfig,
   type ConcurrencySnapshot,
 } from './concurrency-policy.ts';
-import {
-  COST_BUDGET,
-  type CostBudgetLayer,
-  type CostBudgetOption,
-  type CostBudgetSnapshot,
-} from './cost-budget.ts';
+import { COST_BUDGET, type CostBudgetSnapshot } from './cost-budget.ts';
+import type { CostBudgetLayer, CostBudgetOption } from './cost-budget-options.ts';
 import type { GradientSnapshot } from './gradient.ts';
 import { PACE, type PaceOption, type PaceSnapshot } from './pace.ts';
 import { RATE_LIMIT, type RateLimitConfig, type RateLimitLayer } from './rate-limit/definition.ts';

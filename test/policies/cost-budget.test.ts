@@ -124,13 +124,72 @@ describe('a cost budget', () => {
     const budget = new CostBudget({ maxCost: 1, windowMs: HOUR_MS, inputPrice: 1 });
     for (const demand of [demandOf(1.5), demandOf(undefined, 1_500_000)]) {
       expect(budget.wait(demand, 0)).toBe(REFUSED);
-      expect(budget.refusal(demand)).toMatchObject({ limit: 'costBudget', cost: 1.5, maxCost: 1 });
+      expect(budget.refusal(demand, 0)).toMatchObject({
+        limit: 'costBudget',
+        cost: 1.5,
+        maxCost: 1,
+      });
     }
+  });
+
+  it('is one budget for all requests if its window is endless, and refuses what does not fit', () => {
+    const denied: object[] = [];
+    const budget = new CostBudget({ maxCost: 1, windowMs: Number.POSITIVE_INFINITY }, (fact) =>
+      denied.push(fact),
+    );
+    const spent = budget.take(demandOf(0.75), 0);
+    budget.giveBack(spent, endedOf({ cost: 0.75 }), at(1));
+    expect(budget.wait(demandOf(0.25), HOUR_MS)).toBe(0);
+    const demand = demandOf(0.5);
+    expect(budget.wait(demand, HOUR_MS)).toBe(REFUSED);
+    const why = { limit: 'costBudget', cost: 0.5, available: 0.25, retryAfterMs: Infinity };
+    expect(budget.refusal(demand, HOUR_MS)).toMatchObject({
+      ...why,
+      message:
+        'the rate limit "costBudget" has 0.25 left of the 0.5 that are needed; time does not refill it',
+    });
+    expect(denied).toEqual([{ kind: 'limitDenied', at: HOUR_MS, ...why, waits: false }]);
+    expect(budget.snapshot(HOUR_MS)).toMatchObject({ used: 0.75, resetMs: Infinity });
+  });
+
+  it('lets requests wait while one in flight may give back a part of its estimate', () => {
+    const denied: object[] = [];
+    const budget = new CostBudget({ maxCost: 1, windowMs: Number.POSITIVE_INFINITY }, (fact) =>
+      denied.push(fact),
+    );
+    const [first, second] = [budget.take(demandOf(0.5), 0), budget.take(demandOf(0.5), 0)];
+    const demand = demandOf(0.25);
+    expect(budget.wait(demand, 0)).toBe(Infinity);
+    budget.giveBack(first, endedOf({ cost: 0.5 }), at(1));
+    expect(budget.wait(demand, 1)).toBe(Infinity);
+    expect(denied).toMatchObject([{ waits: true }]);
+    budget.giveBack(second, endedOf({ cost: 0.25 }), at(2));
+    expect(budget.wait(demand, 2)).toBe(0);
+    expect(budget.wait(demandOf(0.5), 2)).toBe(REFUSED);
+  });
+
+  it.each([
+    [HOUR_MS, undefined, HOUR_MS],
+    [HOUR_MS, 'fail', REFUSED],
+    [Infinity, undefined, REFUSED],
+    [Infinity, 'wait', Infinity],
+  ] as const)('with a window of %s ms and onLimit %s, a spent budget answers %s', (...given) => {
+    const [windowMs, onLimit, answer] = given;
+    const budget = new CostBudget({ maxCost: 1, windowMs, ...(onLimit && { onLimit }) });
+    budget.giveBack(budget.take(demandOf(1), 0), endedOf({ cost: 1 }), at(0));
+    expect(budget.wait(demandOf(0.5), 0)).toBe(answer);
+  });
+
+  it('cannot become one budget for all requests, or a rolling one, while it runs', () => {
+    const budget = new CostBudget({ maxCost: 1, windowMs: HOUR_MS });
+    expect(() => budget.checkChange({ maxCost: 1, windowMs: Infinity })).toThrow(
+      '`costBudget.windowMs` must stay 3600000 while running, got Infinity',
+    );
   });
 
   it.each([
     [{ maxCost: 0, windowMs: 1 }, '`maxCost` must be a finite number >= 0.01, got 0'],
-    [{ maxCost: 1, windowMs: 0 }, '`windowMs` must be a finite number >= 1, got 0'],
+    [{ maxCost: 1, windowMs: 0 }, '`windowMs` must be a number >= 1 or Infinity, got 0'],
     [
       { maxCost: 1, windowMs: 1, inputPrice: -1 },
       '`inputPrice` must be a finite number >= 0, got -1',

@@ -44,16 +44,19 @@ export class CostAboveLimitError extends HeadgateError {
   }
 }
 
-/** A request does not fit a rate limit now, and `onLimit: 'fail'` does not let it wait. */
+/**
+ * A request does not fit a rate limit or the cost budget now, and `onLimit: 'fail'` does not let it
+ * wait.
+ */
 export class RateLimitExceededError extends HeadgateError {
   readonly code = 'RATE_LIMIT_EXCEEDED';
-  /** The limit with the longest wait. */
+  /** The limit with the longest wait; `costBudget`: the cost budget. */
   readonly limit: string;
   /** The request's cost of this limit. */
   readonly cost: number;
   /** The amount that this limit has left; 0 in debt. */
   readonly available: number;
-  /** The request would fit then, if no other passes before it; Infinity: a quota is used up. */
+  /** The request would fit then, if no other passes before it; Infinity: a quota or the budget is used up. */
   readonly retryAfterMs: number;
 
   override get name(): string {
@@ -65,9 +68,9 @@ export class RateLimitExceededError extends HeadgateError {
       retryAfterMs === Number.POSITIVE_INFINITY
         ? 'time does not refill it'
         : `try again in ${Math.ceil(retryAfterMs)} ms`;
-    super(
-      `the rate limit "${limit}" has ${Math.floor(available)} left of the ${cost} that are needed; ${when}`,
-    );
+    // Money is counted in fractions.
+    const left = Number.isInteger(cost) ? Math.floor(available) : available;
+    super(`the rate limit "${limit}" has ${left} left of the ${cost} that are needed; ${when}`);
     this.limit = limit;
     this.cost = cost;
     this.available = available;

@@ -36,6 +36,65 @@ describe('a cost budget', () => {
     expect(sentAt).toEqual([0, 0, 1_000]);
   });
 
+  it('fails what waits once a budget for all is spent, and can be raised before and after', async () => {
+    const clock = new ManualClock();
+    const budget = { maxCost: 1, windowMs: Number.POSITIVE_INFINITY };
+    const limiter = createLimiter({ clock, concurrency: 2, costBudget: budget });
+    const codes: string[] = [];
+    const run = () =>
+      limiter
+        .run(
+          async (context) => {
+            await new Promise<void>((resolve) => clock.setTimer(resolve, 10));
+            context.recordCost(0.25);
+          },
+          { costs: { cost: 0.5 } },
+        )
+        .then(
+          () => codes.push('ok'),
+          (error) => codes.push(`${error.code} ${error.limit}`),
+        );
+    for (let index = 0; index < 5; index += 1) run();
+    await clock.advanceAsync(0);
+    expect(limiter.snapshot()).toMatchObject({ waiting: 3, costBudget: { available: 0 } });
+    // Each of the first three costs less than its estimate: the fourth does not fit any more.
+    await clock.advanceAsync(20);
+    expect(codes).toEqual(['ok', 'ok', 'ok', ...Array(2).fill('RATE_LIMIT_EXCEEDED costBudget')]);
+    limiter.configure({ costBudget: { ...budget, maxCost: 2 } });
+    const after = run();
+    await clock.advanceAsync(10);
+    await after;
+    expect(codes.at(-1)).toBe('ok');
+    expect(limiter.snapshot().costBudget).toMatchObject({ maxCost: 2, used: 1 });
+  });
+
+  it('fails the waiting requests of all keys once a shared budget for all is spent', async () => {
+    const clock = new ManualClock();
+    const costBudgetForAll = { maxCost: 1, windowMs: Number.POSITIVE_INFINITY };
+    const group = createLimiterGroup((key: string) => key, {
+      clock,
+      shared: { costBudget: costBudgetForAll },
+    });
+    const results = ['a', 'b', 'a', 'b', 'c'].map((key) =>
+      group
+        .run(
+          key,
+          async (context) => {
+            await new Promise<void>((resolve) => clock.setTimer(resolve, 10));
+            context.recordCost(0.5);
+          },
+          { costs: { cost: 0.5 } },
+        )
+        .then(
+          () => 'ok',
+          (error) => error.code,
+        ),
+    );
+    await clock.advanceAsync(10);
+    const spent = 'RATE_LIMIT_EXCEEDED';
+    expect(await Promise.all(results)).toEqual(['ok', 'ok', spent, spent, spent]);
+  });
+
   it('is settled by what a lease records', async () => {
     const clock = new ManualClock();
     const limiter = createLimiter({ clock, costBudget: BUDGET });
@@ -158,7 +217,7 @@ describe('a cost budget', () => {
       costBudget: { maxCost: 5, windowMs: 3_600_000 },
     });
     expect(() => createLimiter({ costBudget: { maxCost: 5 } as never })).toThrow(
-      '`costBudget.windowMs` must be a finite number >= 1, got undefined',
+      '`costBudget.windowMs` must be a number >= 1 or Infinity, got undefined',
     );
   });
 

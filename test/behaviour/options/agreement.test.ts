@@ -121,7 +121,7 @@ describe('the defaults', () => {
 
   it('are values that their options take', () => {
     const states =
-      /^(off|no bound|unknown|required|root of the limit|`limit`|`inputPrice`|16, or .*|wait \(streams\), .*)$/;
+      /^(off|no bound|unknown|required|root of the limit|`limit`|`inputPrice`|16, or .*|wait \(streams\), .*|wait; fail if .*)$/;
     for (const { path, option } of ROWS) {
       const isState = typeof option.default === 'string' && states.test(option.default);
       expect([path, isState || isAccepted(option, option.default)]).toEqual([path, true]);
