@@ -23,11 +23,11 @@ async function bundled(code: string): Promise<{ bytes: number; gzipped: number }
   return { bytes: Buffer.byteLength(text), gzipped: gzipSync(text).length };
 }
 
-it('`throttle` alone costs a bundle at most 263.7 kB, 86.3 kB compressed', async () => {
+it('`throttle` alone costs a bundle at most 263.9 kB, 86.3 kB compressed', async () => {
   const { bytes, gzipped } = await bundled(
     "import { throttle } from 'headgate';\nthrottle(fetch);",
   );
-  expect(bytes).toBeLessThanOrEqual(263_700);
+  expect(bytes).toBeLessThanOrEqual(263_900);
   expect(gzipped).toBeLessThanOrEqual(86_300);
 });
 

@@ -20,7 +20,8 @@ const KEYS = [
  * Stops sending after consecutive failures (10), or by their share of the last requests
  * (`failureRatio`), for a while (30 s); then lets one request pass as a probe, and all others after
  * it succeeded. Meanwhile requests wait, or fail with a `CircuitOpenError` (`onOpen: 'fail'`). An
- * error that means a used-up quota, an unpaid account or a wrong key opens the circuit at once.
+ * error that means a used-up quota, an unpaid account or a wrong key opens the circuit at once. After
+ * a wrong key requests fail by default.
  *
  * It counts requests when `dispatch` settles them. A cancelled request, or one that failed because
  * of its content, does not count.

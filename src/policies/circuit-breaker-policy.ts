@@ -6,6 +6,7 @@ import {
   CIRCUIT_FIELDS,
   type CircuitBreakerConfig,
   type CircuitExport,
+  type CircuitOpenError,
   type CircuitResult,
   type CircuitSnapshot,
   checkRatioOptions,
@@ -33,8 +34,10 @@ export class CircuitBreakerPolicy implements Policy<number> {
   readonly #onOpen: OnOpen | undefined;
   readonly #isFailure: IsFailure;
   readonly #emit: Emit;
+  /** Whether the provider has refused the key since the circuit was last closed. */
+  #isKeyRefused = false;
 
-  /** @param onOpen undefined: streams wait, and calls fail */
+  /** @param onOpen undefined: streams wait unless the key is refused, and calls fail */
   constructor(
     breaker: CircuitBreaker,
     onOpen: OnOpen | undefined,
@@ -58,7 +61,7 @@ export class CircuitBreakerPolicy implements Policy<number> {
   wait(request: RequestCost, now: number): number {
     const error = this.breaker.check(now);
     if (error === undefined) return 0;
-    if (this.#fails(request)) return REFUSED;
+    if (this.#fails(request, error)) return REFUSED;
     if (this.breaker.isIsolated) return Number.POSITIVE_INFINITY;
     const leftMs = this.breaker.nextChangeAt - now;
     // Infinity: all probes are in flight, and the first one that ends changes the state.
@@ -83,8 +86,7 @@ export class CircuitBreakerPolicy implements Policy<number> {
 
   /** The error of a newcomer that may not wait for its turn; undefined if it may. */
   refusalOnArrival(newcomer: Pick<RequestCost, 'isCall'>, time: Time): Error | undefined {
-    if (this.breaker.isClosed || !this.#fails(newcomer)) return undefined;
-    return this.breaker.check(time.now());
+    return this.breaker.isClosed ? undefined : this.refusalInQueue(newcomer, time.now());
   }
 
   /**
@@ -92,7 +94,8 @@ export class CircuitBreakerPolicy implements Policy<number> {
    * wait on.
    */
   refusalInQueue(waiter: Pick<RequestCost, 'isCall'>, now: number): Error | undefined {
-    return this.#fails(waiter) ? this.breaker.check(now) : undefined;
+    const error = this.breaker.check(now);
+    return error !== undefined && this.#fails(waiter, error) ? error : undefined;
   }
 
   /** Records the answer to an attempt that did not pass the gate. */
@@ -116,22 +119,35 @@ export class CircuitBreakerPolicy implements Policy<number> {
     this.advance(now);
   }
 
-  /** Whether a request fails while the circuit is open. */
-  #fails({ isCall = false }: Pick<RequestCost, 'isCall'>): boolean {
-    return this.#onOpen === undefined ? isCall : this.#onOpen === 'fail';
+  /** Whether a request fails while the circuit is open. Time does not correct a refused key. */
+  #fails({ isCall = false }: Pick<RequestCost, 'isCall'>, { reason }: CircuitOpenError): boolean {
+    if (this.#onOpen !== undefined) return this.#onOpen === 'fail';
+    return isCall || (this.#isKeyRefused && reason === UNAUTHORISED);
   }
 
   /** A request that was cancelled, or rejected for its rate or its content, does not count. */
   #resultOf({ isSent, verdict }: Pick<CompletedAttempt, 'isSent' | 'verdict'>): CircuitResult {
     if (!isSent || verdict === undefined) return 'ignored';
     if (verdict.kind === 'ok') return 'ok';
+    if (isRefusalOfKey(verdict)) this.#isKeyRefused = true;
     if (verdict.outage !== undefined) return { fatal: verdict.outage };
     return this.#isFailure(verdict) ? 'failed' : 'ignored';
   }
 
   #tellAll(facts: readonly CircuitEvent[]): void {
-    for (const fact of facts) this.#emit(fact);
+    for (const fact of facts) {
+      if (fact.kind === 'circuitClosed') this.#isKeyRefused = false;
+      this.#emit(fact);
+    }
   }
+}
+
+/** The reason of a refused key, and of a request that the key may not make. */
+const UNAUTHORISED = 'authorisation';
+
+/** A 403 may concern only its request. Google answers 400 to a wrong key. */
+function isRefusalOfKey({ outage, status }: Verdict): boolean {
+  return outage === UNAUTHORISED && status !== undefined && status !== 403;
 }
 
 export const CIRCUIT_BREAKER: PolicyDefinition<

@@ -55,8 +55,8 @@ export type OnOpen = 'fail' | 'wait';
 export interface CircuitBreakerConfig extends CircuitBreakerOptions {
   /**
    * What happens to requests while the circuit is open: they wait for its probe (`'wait'`), or fail
-   * at once (`'fail'`). Default: requests of streams wait; `run`, `wrap`, `acquire`, `use` and
-   * `fetch` fail.
+   * at once (`'fail'`). Default: requests of streams wait, but fail if the provider refuses the key
+   * (401); `run`, `wrap`, `acquire`, `use` and `fetch` fail.
    */
   readonly onOpen?: OnOpen;
 }

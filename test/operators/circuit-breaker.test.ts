@@ -89,8 +89,8 @@ describe('circuitBreaker', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('opens at once for a wrong key', async () => {
-    const { send, codes, seen } = breaking({ onOpen: 'fail' }, [new ApiError(401)]);
+  it.each([{}, { onOpen: 'fail' as const }])('opens at once for a wrong key: %o', async (given) => {
+    const { send, codes, seen } = breaking(given, [new ApiError(401)]);
     await send(0);
     await send(1);
     expect(codes()).toEqual(['failed', 'CIRCUIT_OPEN']);

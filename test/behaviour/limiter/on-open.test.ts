@@ -1,4 +1,4 @@
-import { range } from 'rxjs';
+import { from, range } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { createLimiter, throttle } from '../../../src/index.ts';
 import type { Instrumentation } from '../../../src/model/instrumentation.ts';
@@ -34,6 +34,50 @@ describe('a stream behind an open circuit', () => {
     expect([failed.length, seen.values.length, calls]).toEqual([20, 1_000, 1_000]);
     expect(seen.state).toBe('complete');
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('fails by default after a wrong key: 1,000 outcomes end at once', async () => {
+    const clock = new ManualClock();
+    const options = { clock, outcomes: true, concurrency: 10 } as const;
+    let calls = 0;
+    const project = async () => {
+      calls += 1;
+      throw new ApiError(401);
+    };
+    const seen = watch(
+      range(0, 1_000).pipe(throttle(project, { ...options, circuitBreaker: true })),
+    );
+    await clock.advanceAsync(0);
+    expect([seen.values.length, seen.state]).toEqual([1_000, 'complete']);
+    expect(calls).toBeLessThanOrEqual(20);
+    expect(seen.values[500]).toMatchObject({ error: { reason: 'authorisation' } });
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('waits after a 403, which may concern one request, and after a key that has worked', async () => {
+    const clock = new ManualClock();
+    const answers = [401, 0, 403];
+    let calls = 0;
+    const project = async (n: number) => {
+      calls += 1;
+      const status = answers[n];
+      if (status !== undefined && status > 0) throw new ApiError(status);
+      return n;
+    };
+    const limiter = createLimiter({ clock, circuitBreaker: true, concurrency: 1 });
+    const send = (...numbers: number[]) =>
+      watch(from(numbers).pipe(limiter.throttle(project, { outcomes: true })));
+    const first = send(0, 3);
+    await clock.advanceAsync(0);
+    expect(first.values).toHaveLength(2);
+    await clock.advanceAsync(30_000);
+    send(1);
+    await clock.advanceAsync(0);
+    const later = send(2, 3);
+    await clock.advanceAsync(0);
+    expect([later.values.length, calls]).toEqual([1, 3]);
+    await clock.advanceAsync(30_000);
+    expect(later.values.map(({ status }) => status)).toEqual(['failed', 'ok']);
   });
 
   it("fails with `onOpen: 'fail'`, including requests that wait for slots", async () => {
