@@ -1,6 +1,7 @@
 /**
  * Runs many lines of 1 kB that are answered at once. Prints the time and the peak memory of the
- * process: `node build/bench/batch/memory.js [lines]`.
+ * process: `node build/bench/batch/memory.js [lines] [models]`. With several models the lines are
+ * sorted by model, and each model has limits of its own.
  */
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -22,13 +23,15 @@ setFlagsFromString('--semi-space-growth-factor=1');
 setFlagsFromString('--heap-growing-percent=20');
 
 const lines = Number(process.argv[2] ?? 1_000_000);
+const models = Number(process.argv[3] ?? 1);
 const folder = await mkdtemp(join(tmpdir(), 'headgate-bench-'));
 const input = join(folder, 'in.jsonl');
 
 function* inputLines(): Generator<string> {
   const text = 'a'.repeat(LINE_BYTES - 80);
   for (let index = 0; index < lines; index += 1) {
-    yield `${JSON.stringify({ custom_id: `request-${index}`, body: { model: 'm', prompt: text } })}\n`;
+    const model = `m${Math.floor((index * models) / lines)}`;
+    yield `${JSON.stringify({ id: `request-${index}`, model, prompt: text })}\n`;
   }
 }
 
@@ -40,6 +43,7 @@ try {
     output: join(folder, 'out.jsonl'),
     send: async () => ({ statusCode: 200, body: ANSWER }),
     telemetry: false,
+    ...(models > 1 && { limitsByModel: { '*': { concurrency: 100 } } }),
   });
   const seconds = (performance.now() - startedAt) / 1_000;
   const mib = Math.round(process.resourceUsage().maxRSS / 1_024);

@@ -4,12 +4,12 @@ import {
   type LimiterOptions,
   type LimiterSnapshot,
   type Outcome,
-  type PullSource,
   type Sized,
 } from 'headgate';
-import type { Observable } from 'rxjs';
+import { finalize, type Observable, tap } from 'rxjs';
 import type { Attempts } from './attempts.ts';
 import type { LearnedRates } from './ledger/rate-memory.ts';
+import { ReadAhead } from './read-ahead.ts';
 import type { BatchRequest, BatchResponse } from './request.ts';
 
 /** Limits by model; `*` is for all others. They take precedence over those of the batch. */
@@ -18,7 +18,7 @@ export type ModelLimits = Readonly<Record<string, LimiterOptions>>;
 /** What paces a batch: one limiter, or one for each model. */
 export interface Pacer {
   send(
-    source: PullSource<Sized<BatchRequest>>,
+    source: AsyncIterable<Sized<BatchRequest>>,
     attempt: Attempts['attempt'],
   ): Observable<Outcome<BatchRequest, BatchResponse>>;
   /** The state of each limiter. */
@@ -63,6 +63,11 @@ export function createPacer(
   const own = (model: string) => ownLimits(byModel, model);
   // This finds a wrong limit before the first request of its model comes.
   for (const model of Object.keys(byModel)) createLimiter({ ...limits, ...own(model) }).close();
+  // Requests that may not wait for long, or in any number, are not read far ahead.
+  const isWaitBounded = [limits, ...Object.values(byModel)].some(
+    ({ maxQueue, waitTimeoutMs, deadlineMs }) =>
+      (maxQueue ?? waitTimeoutMs ?? deadlineMs) !== undefined,
+  );
   const group = createLimiterGroup<BatchRequest>(({ body }) => String(body.model), {
     ...(name !== undefined && { name }),
     ...(telemetry !== undefined && { telemetry }),
@@ -70,7 +75,15 @@ export function createPacer(
     each: (model) => startingAt({ ...limits, ...own(model) }, known.get(model)),
   });
   return {
-    send: (source, attempt) => group.throttleFrom(source, attempt, { outcomes: true }),
+    send: (source, attempt) => {
+      if (isWaitBounded) return group.throttleFrom(source, attempt, { outcomes: true });
+      const ahead = new ReadAhead();
+      const rules = { outcomes: true, readAhead: Number.MAX_SAFE_INTEGER } as const;
+      return group.throttleFrom(ahead.from(source), attempt, rules).pipe(
+        tap(({ request }) => ahead.ended(request)),
+        finalize(() => ahead.close()),
+      );
+    },
     snapshots: () => Object.values(group.snapshot().keys),
     learned: () => learnedOf(group.snapshot().keys),
     close: () => group.close(),

@@ -34,3 +34,22 @@ it('refuses a wrong limit before anything is read', async (test) => {
   rig.write('in.jsonl', [{ prompt: 'a' }]);
   expect(() => rig.open({ limitsByModel })).toThrow('`concurrency` must be an integer >= 1, got 0');
 });
+
+it('sends the lines of a second model while 1,500 of the first, which come before, wait', async (test) => {
+  let begin = () => {};
+  const isSecondSent = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const rig = await batchRig(test, async (request, context) => {
+    if (request.body.model === 'second') begin();
+    await isSecondSent;
+    return answer(request, context);
+  });
+  const line = (_: unknown, index: number) => ({
+    prompt: `p${index}`,
+    model: index < 1_500 ? 'first' : 'second',
+  });
+  rig.write('in.jsonl', Array.from({ length: 1_510 }, line));
+  const limitsByModel = { '*': { concurrency: 20 } };
+  expect(await rig.run({ limitsByModel })).toMatchObject({ ok: 1_510, failed: 0 });
+});
