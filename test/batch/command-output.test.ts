@@ -162,6 +162,20 @@ describe('headgate summary and headgate export', () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ ok: 1, attempts: 2, cost: 0.04, tokens });
   });
 
+  it('say how many good results have no price', async (test) => {
+    const { write, run, command } = await inProcess(test);
+    write('in.jsonl', [{ id: 'a', prompt: 'a' }]);
+    await run(['in.jsonl', '--out', 'out.jsonl', '--price-in', '1000', '--price-out', '2000']);
+    expect((await command(['summary', 'out.jsonl'])).stdout).toMatch(/^cost {6}0\.020$/m);
+    write('in.jsonl', [{ id: 'b', prompt: 'b' }]);
+    await run(['in.jsonl', '--out', 'out.jsonl', '--append']);
+    expect((await command(['summary', 'out.jsonl'])).stdout).toMatch(
+      /^cost {6}0\.020, without 1 good result that has no price or no usage$/m,
+    );
+    const { stdout } = await command(['summary', 'out.jsonl', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ cost: 0.02, withoutCost: 1 });
+  });
+
   it('read the last result of each request', async (test) => {
     let isUp = false;
     const { write, run, command } = await inProcess(test, {

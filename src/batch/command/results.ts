@@ -95,15 +95,24 @@ function csvCell(value: unknown): string {
 
 const ERRORS_SHOWN = 10;
 
+/** The cost, and how many good results it leaves out. */
+function costText(cost: number, withoutCost: number): string {
+  if (withoutCost === 0) return money(cost);
+  const results = withoutCost === 1 ? 'result that has' : 'results that have';
+  return `${money(cost)}, without ${count(withoutCost)} good ${results} no price or no usage`;
+}
+
 /** `headgate summary`: prints the counts and costs of a file of results. @returns the exit code */
 export async function summary(file: string, isJson: boolean): Promise<number> {
   const tally = new Tally();
   const tokens = { in: 0, cached: 0, out: 0 };
-  let [ok, failed, attempts, durationMs, cost] = [0, 0, 0, 0, 0];
+  let [ok, failed, attempts, durationMs, cost, withoutCost] = [0, 0, 0, 0, 0, 0];
   // As in the report of a run: a request that was sent twice was paid twice.
-  const addSpent = ({ line }: ReadResult) => {
+  const addSpent = ({ line, isOk }: ReadResult) => {
     attempts += countAt(line, 'headgate', 'attempts') ?? 0;
-    cost += countAt(line, 'headgate', 'cost') ?? 0;
+    const spent = countAt(line, 'headgate', 'cost');
+    cost += spent ?? 0;
+    if (isOk && spent === undefined) withoutCost += 1;
     tokens.in += countAt(line, 'headgate', 'usage', 'input_tokens') ?? 0;
     tokens.cached += countAt(line, 'headgate', 'usage', 'cached_input_tokens') ?? 0;
     tokens.out += countAt(line, 'headgate', 'usage', 'output_tokens') ?? 0;
@@ -125,7 +134,7 @@ export async function summary(file: string, isJson: boolean): Promise<number> {
   const { errors } = tally;
   if (isJson) {
     process.stdout.write(
-      `${JSON.stringify({ file, ok, failed, attempts, tokens, cost, errors })}\n`,
+      `${JSON.stringify({ file, ok, failed, attempts, tokens, cost, withoutCost, errors })}\n`,
     );
     return 0;
   }
@@ -144,7 +153,7 @@ export async function summary(file: string, isJson: boolean): Promise<number> {
       `${count(attempts)}, ${(durationMs / total / 1_000).toFixed(2)} s for a request on average`,
     ],
     ['tokens', `${short(tokens.in)} in (${short(tokens.cached)} cached), ${short(tokens.out)} out`],
-    ...(cost > 0 ? [['cost', money(cost)]] : []),
+    ...(cost > 0 ? [['cost', costText(cost, withoutCost)]] : []),
   ];
   process.stdout.write(rows.map(([label = '', value]) => `${label.padEnd(10)}${value}\n`).join(''));
   return 0;
