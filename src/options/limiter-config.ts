@@ -35,7 +35,7 @@ export interface RequestConfig {
   /**
    * The waiting time that makes up for one step of priority, in ms, >= 1: at each gate a request of
    * priority p is overtaken only by requests of a higher priority q that arrive less than (q - p) x
-   * `agingMs` after it. Default 10,000.
+   * `agingMs` after it. Infinity: a higher priority always goes first. Default 10,000.
    */
   readonly agingMs?: number;
   /**
@@ -83,7 +83,9 @@ export const REQUEST_OPTIONS = {
   waitTimeoutMs: orInfinity(
     number(1, 'off', 'ms', 'how long a request may wait for its first attempt'),
   ),
-  agingMs: number(1, DEFAULT_AGING_MS, 'ms', 'waiting time that makes up for one step of priority'),
+  agingMs: orInfinity(
+    number(1, DEFAULT_AGING_MS, 'ms', 'waiting time that makes up for one step of priority'),
+  ),
   maxAttempts: orInfinity(
     integer(1, 'no bound', 'attempts', 'most attempts of a request, without failed connections'),
   ),

@@ -1,4 +1,4 @@
-import { checkInteger, checkNumber } from '../util/check.ts';
+import { checkInteger, checkOrInfinity } from '../util/check.ts';
 import { Heap } from '../util/collections.ts';
 import { Fifo } from './fifo.ts';
 import type { IsCancelled, PriorityChange, Queue, ShowWaiter } from './queue.ts';
@@ -6,7 +6,9 @@ import type { IsCancelled, PriorityChange, Queue, ShowWaiter } from './queue.ts'
 export interface PriorityOptions<Item, Owner> {
   /** An integer; higher is more urgent. Read when the waiter arrives. */
   priorityOf(item: Item, owner: Owner): number;
-  /** The waiting time that makes up for one step of priority, in ms; at least 1. */
+  /**
+   * The waiting time that makes up for one step of priority, in ms; at least 1. Infinity: none does.
+   */
   readonly agingMs: number;
 }
 
@@ -103,7 +105,8 @@ export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
     this.isOut = (item, owner) => item === LEFT || isCancelled(item, owner);
     this.head = new PriorityBucket(this.isOut);
     this.priorityOf = priorityOf;
-    this.agingMs = checkNumber('agingMs', agingMs, 1);
+    checkOrInfinity('agingMs', agingMs, 1);
+    this.agingMs = agingMs;
   }
 
   get length(): number {
@@ -252,12 +255,17 @@ export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
 
   private headChanged(bucket: PriorityBucket<Item, Owner>): void {
     if (bucket.length > 0) {
-      bucket.key = bucket.since - bucket.priority * this.agingMs;
+      bucket.key = this.keyOf(bucket);
       this.byUrgency.move(bucket);
       if (this.moved !== undefined) this.byPriority.move(bucket);
     } else if (this.count > 0 || bucket.moved !== undefined) {
       this.close(bucket);
     }
+  }
+
+  /** Without aging the priority alone counts: equal keys are ordered by arrival. */
+  private keyOf({ since, priority }: PriorityBucket<Item, Owner>): number {
+    return this.agingMs === Number.POSITIVE_INFINITY ? -priority : since - priority * this.agingMs;
   }
 
   private close(bucket: PriorityBucket<Item, Owner>): void {

@@ -78,7 +78,7 @@ describe('options in JSON', () => {
       '`concurency` is no option of limiterOptionsFromJSON; did you mean `conc',
     ],
     ['{"clock": 5}', '`clock` is no option of limiterOptionsFromJSON; it takes concurrency, '],
-    ['{"agingMs": 1e999}', '`agingMs` must be a finite number >= 1, got Infinity'],
+    ['{"agingMs": 0}', '`agingMs` must be a number >= 1 or Infinity, got 0'],
     ['{"pace": {"intervalMs": 5, "maxIntervalMs": 4}}', '`pace.maxIntervalMs` must be'],
   ])('%s: %s', (text, message) => {
     expect(() => limiterOptionsFromJSON(text)).toThrow(message);

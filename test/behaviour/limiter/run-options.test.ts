@@ -212,4 +212,18 @@ describe('the options of a request are copied', () => {
     await limiter.run(async () => {}, { priority: 0 });
     expect(limiter.snapshot().rateLimit?.credits?.used).toBe(10);
   });
+
+  it('never age with `agingMs: Infinity`: a higher priority goes first, however late it comes', async () => {
+    const { clock, limiter } = rig({ concurrency: 1, agingMs: Number.POSITIVE_INFINITY });
+    const { started, run, end } = script(limiter);
+    for (const name of ['first', 'a', 'b']) run(name);
+    await clock.advanceAsync(500_000);
+    run('low', { priority: -1 });
+    run('high', { priority: 1 });
+    for (const name of ['first', 'high', 'a', 'b']) {
+      end(name);
+      await clock.advanceAsync(0);
+    }
+    expect(started).toEqual(['first', 'high', 'a', 'b', 'low']);
+  });
 });
