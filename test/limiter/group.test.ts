@@ -122,4 +122,10 @@ describe('promises by key', () => {
     expectAllIdle(group);
     group.close();
   });
+
+  it('take the empty key, with limits of its own, as any other', async () => {
+    const group = createLimiterGroup((key: string) => key, { each: { concurrency: 1 } });
+    expect(await group.run('', () => 'ok')).toBe('ok');
+    expect(group.keys).toEqual(['']);
+  });
 });
