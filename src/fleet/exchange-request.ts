@@ -88,6 +88,7 @@ export class ExchangeRequestBuilder {
       sequence: this.count,
       run: last?.run ?? 0,
       workers: last?.workers ?? 0,
+      took: Math.round(account.tookMs * 1_000),
       epoch: last?.epoch ?? 0,
       ...(this.isConfigTold ? {} : { config }),
       slots: heldSlots,

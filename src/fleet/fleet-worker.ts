@@ -253,7 +253,7 @@ export class FleetWorker {
     const reply = hasOthers ? withoutRates(answer) : answer;
     if (hasOthers) this.schedule.hasChanged = true;
     else this.requests.isConfigTold = true;
-    account.heard(reply, now);
+    account.heard(reply, sentAt, now);
     holdings.renew(sentAt + this.ttlMs / 2);
     if (reply.config !== undefined) this.meet(reply.config, now);
     if (this.hooks.waiting() === 0) first.request = undefined;

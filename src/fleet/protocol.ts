@@ -29,7 +29,10 @@ export interface SharedConfig {
   readonly ttl: number;
   /** The state of the key is dropped when no worker has called for this time. */
   readonly keep: number;
-  /** About the time between two calls. A worker may reserve its share of two ticks' refill. */
+  /**
+   * About the time from a reply to the next call. A worker may reserve its share of what flows in
+   * within two ticks and two of the slowest calls.
+   */
   readonly tick: number;
   /** Requests in flight, over all workers, until there is a plan; 0: as many as `slots`. */
   readonly startSlots: number;
@@ -45,7 +48,7 @@ export interface Demand {
   /**
    * 1: these requests do not wait yet. The store grants them only what no other worker needs.
    * 2: they wait behind a first request that has its grant. The store reserves for them what flows
-   * in within two ticks. For the first request (0) it reserves any cost.
+   * in within two ticks and two calls. For the first request (0) it reserves any cost.
    */
   readonly spare: 0 | 1 | 2;
 }
@@ -103,6 +106,8 @@ export interface ExchangeRequest {
   readonly run: number;
   /** The number of workers in the last reply of the store; 0: there was no reply. */
   readonly workers: number;
+  /** What a call of this worker takes; 0: not known. */
+  readonly took: number;
   /** The number of the configuration that the worker knows; 0: none. */
   readonly epoch: number;
   /** Sent with the first call, after a change, and when the store asks for it. */
@@ -228,6 +233,11 @@ export interface GrantReply {
   readonly keptBytes: number;
   /** 1: other workers wait for slots. */
   readonly contested: 0 | 1;
+  /**
+   * What the slowest calls of all workers take. Due amounts are used half of it later, so that
+   * replies arrive before.
+   */
+  readonly slowest: number;
   readonly why: Shortage;
   /** The index of the limit that is short, the learned ones last; -1: none is. */
   readonly limit: number;

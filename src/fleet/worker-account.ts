@@ -1,4 +1,5 @@
 import { costsOf, placesOf } from './amounts.ts';
+import { CallTimes } from './call-times.ts';
 import { Corrections, type Told } from './corrections.ts';
 import { DemandMeter } from './demand-meter.ts';
 import type { FleetRequest } from './fleet-hooks.ts';
@@ -22,6 +23,9 @@ type Standing = 'together' | 'alone' | 'back';
 export class WorkerAccount {
   readonly holdings = new Holdings();
   readonly meter = new DemandMeter();
+  private readonly times = new CallTimes();
+  /** How long after the last reply the amounts that were due then are used, in ms. */
+  private lagMs = 0;
   config: SharedConfig;
   /** The last reply of the store. */
   last: GrantReply | undefined = undefined;
@@ -45,6 +49,11 @@ export class WorkerAccount {
   constructor(config: SharedConfig, goesOn: boolean) {
     this.config = config;
     this.share = goesOn ? new LocalShare() : undefined;
+  }
+
+  /** What calls of the store take, in ms. */
+  get tookMs(): number {
+    return this.times.tookMs;
   }
 
   /** The present limits, in the order of the amounts. */
@@ -229,8 +238,10 @@ export class WorkerAccount {
   }
 
   /** The store has replied. `receive` takes its grants, once its limits are adopted. */
-  heard(reply: GrantReply, now: number): void {
+  heard(reply: GrantReply, sentAt: number, now: number): void {
     this.last = reply;
+    const { now: storeNow, run, slowest } = reply;
+    this.lagMs = this.times.answered({ storeNow, run, slowest, sentAt, now });
     const isOwn = reply.limit >= 0 && !this.isLearnedShort;
     if (reply.count > 0) this.isLate = reply.until > 0 && !isOwn;
     this.heldUntil = now + reply.held / 1_000;
@@ -250,9 +261,12 @@ export class WorkerAccount {
     this.standing = 'together';
     const heldSlots = isBack ? Math.min(slots.held, reply.slots) : reply.slots;
     const heldBytes = isBack ? Math.min(bytes.held, reply.bytes) : reply.bytes;
-    // The part that was available earlier does not count as late yet.
-    const untilMs = Math.max(0, reply.until) / 1_000;
-    credits.add(reply.amounts, now + reply.from / 1_000, now + untilMs, reply.count);
+    // What was available before the reply does not count as late yet, and it waits for no others.
+    const isReady = reply.until <= 0;
+    const hasOthers = credits.lastDueAt > now;
+    const dueAt = now + (isReady ? Math.max(0, hasOthers ? this.lagMs : 0) : this.lagMs);
+    const untilAt = dueAt + Math.max(0, reply.until) / 1_000;
+    credits.add(reply.amounts, dueAt + reply.from / 1_000, untilAt, reply.count);
     // A request with a reserved time keeps its slots and bytes: without them the time would be lost.
     // One that lacks nothing is sent now.
     const hasReserved = credits.lastDueAt > Number.NEGATIVE_INFINITY;

@@ -42,7 +42,7 @@ describe('a call for a waiting request', () => {
 
   it('is made 25 ms after the last call, if a limit is short', () => {
     const { account, calls, schedule, clock } = scheduled();
-    account.heard(short('limit'), 0);
+    account.heard(short('limit'), 0, 0);
     schedule.ask({ ...HEAD }, 0);
     clock.advance(TTL_MS);
     expect(calls).toEqual([25]);
@@ -50,7 +50,7 @@ describe('a call for a waiting request', () => {
 
   it('is not made while the store grants nothing to any worker', () => {
     const { account, calls, schedule, clock } = scheduled();
-    account.heard(short('closed', 120_000), 0);
+    account.heard(short('closed', 120_000), 0, 0);
     schedule.ask({ ...HEAD }, 0);
     clock.advance(TTL_MS);
     expect(calls).toEqual([120]);

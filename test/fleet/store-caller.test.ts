@@ -198,6 +198,7 @@ describe('a worker', () => {
       sent: 0,
       run: 0,
       workers: 0,
+      took: 0,
       epoch: 0,
       config,
       slots: 0,

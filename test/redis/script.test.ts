@@ -63,6 +63,7 @@ const call = fc.record({
   forgets: flag(9),
   config: fc.option(fc.nat(2), { freq: 3 }),
   workers: fc.nat(6),
+  took: often0(1_500_000),
   slots: fc.nat(12),
   alone: flag(4),
   wantedSlots: often0(20),

@@ -27,7 +27,7 @@ import {
 } from './membership.ts';
 import { addUnused, lapse, reportUnused } from './outstanding.ts';
 import { giveUp, isClaimed } from './pool.ts';
-import { configure, settle } from './rate-grants.ts';
+import { configure, settle, tookTime } from './rate-grants.ts';
 
 /** A worker that wants nothing for this time has no share of short limits, in microseconds. */
 const ACTIVE = 100_000;
@@ -156,6 +156,7 @@ export class FleetModel {
     const config = state.config as SharedConfig;
     this.leases.set(request.worker, state.alive + config.ttl);
     close(state, request);
+    tookTime(state, request);
     if (knows) {
       reportUnused(state, record, request.unused);
       settle(state, request);

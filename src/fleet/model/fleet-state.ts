@@ -63,6 +63,9 @@ export interface FleetState {
   alive: number;
   config: SharedConfig | undefined;
   epoch: number;
+  /** What the slowest calls of all workers take, at the time of the last call. */
+  slowest: number;
+  slowestAt: number;
   /** One bucket for each limit; the last two: the learned rates of requests and tokens. */
   buckets: Bucket[];
   readonly slots: Pool;
@@ -108,6 +111,8 @@ export function newFleetState(): FleetState {
     alive: 0,
     config: undefined,
     epoch: 0,
+    slowest: 0,
+    slowestAt: 0,
     buckets: [],
     slots: { held: 0, claimed: 0, sought: 0 },
     bytes: { held: 0, claimed: 0, sought: 0 },

@@ -9,7 +9,7 @@ import {
 import { type Closures, closuresOf, type FleetState, type WorkerRecord } from './fleet-state.ts';
 import { lendable } from './membership.ts';
 import { lend } from './pool.ts';
-import { grantRates, type RateGrant } from './rate-grants.ts';
+import { grantRates, type RateGrant, reservesFor } from './rate-grants.ts';
 
 /** The worker that calls, and the fleet. */
 interface Caller {
@@ -72,10 +72,11 @@ export function grant(
     request.keeps !== 1 &&
     !isComplete &&
     (slots.kept < Math.max(1, request.headSlots) || bytes.kept < request.headBytes);
+  const within = reservesFor(state);
   const rates: RateGrant =
     isClosed || lacks
       ? { count: 0, amounts: state.buckets.map(() => 0), from: 0, until: 0, limit: -1 }
-      : grantRates(state.buckets, request, config.tick, sharers, state.budget);
+      : grantRates(state.buckets, request, within, sharers, state.budget);
   const granted = rates.amounts[state.buckets.length - 2] ?? 0;
   state.budget -= Math.floor(granted / MICRO);
   state.out += granted;
@@ -98,6 +99,7 @@ export function grant(
     keptSlots: slots.kept,
     keptBytes: bytes.kept,
     contested: slots.isContested ? 1 : 0,
+    slowest: state.slowest,
     why: shortageOf(closures, pool, rates.limit, config.limits.length),
     limit: rates.limit,
     ...closures,

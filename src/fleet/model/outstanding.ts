@@ -54,9 +54,11 @@ function known(state: FleetState, record: WorkerRecord): readonly number[] {
  * The bucket may hold more for a large request, and for refunds.
  * @param next the cost of the next request
  * @param refund the amount that comes back with this call
+ * @param ahead the amount of the unused ones that is not late
  */
-export function bound(bucket: Bucket, next: number, refund: number): void {
+export function bound(bucket: Bucket, next: number, refund: number, ahead: number): void {
   const { capacity, large, out, rest } = bucket;
   bucket.large = Math.max(next, large - Math.ceil(large / CALLS)) + refund;
-  bucket.level = Math.min(bucket.level, Math.max(capacity, bucket.large) - out - rest);
+  const late = Math.max(0, out - ahead);
+  bucket.level = Math.min(bucket.level, Math.max(capacity, bucket.large) - late - rest);
 }

@@ -14,8 +14,21 @@ import {
 import type { FleetState } from './fleet-state.ts';
 import { bound } from './outstanding.ts';
 
-/** The number of ticks whose refill, by its share, a worker may reserve. */
-const RESERVED_TICKS = 2;
+/**
+ * The number of ticks, and of calls, in whose time a share of the refill may be reserved: the refill
+ * until the next call, and during it.
+ */
+const RESERVED = 2;
+/**
+ * Calls count as no longer than this, in microseconds: what is reserved is lost if its worker is
+ * killed, and the requests of a worker that was idle come after it.
+ */
+const LONGEST_CALL = 1_000_000;
+/**
+ * `slowest` falls by one microsecond in this number of them. Reserved amounts are used half of it
+ * later than they are due, so they are used 0.5 % faster meanwhile, which is less than windows leave.
+ */
+const FALL = 100;
 
 /** The newest configuration wins. A limit that stays keeps what its bucket holds. */
 export function configure(state: FleetState, config: SharedConfig): void {
@@ -49,7 +62,9 @@ export function settle(state: FleetState, request: ExchangeRequest): void {
     if (keeps === 1) leaveRoom(bucket, kept[place] ?? 0);
     const cost = next === undefined ? 0 : costAt(next, place, limits);
     const amount = settled[place] ?? 0;
-    if (isPaced) bound(bucket, cost, Math.max(0, -amount));
+    // Amounts that are reserved for slow calls are not late.
+    const ahead = isPaced ? shareOfFlow(bucket, RESERVED * state.slowest, 1) : 0;
+    if (isPaced) bound(bucket, cost, Math.max(0, -amount), ahead);
     if (amount !== 0) charge(bucket, amount, cost);
     // Requests of the budget that were granted and not sent may be granted again.
     const isLearned = place === limits;
@@ -57,6 +72,22 @@ export function settle(state: FleetState, request: ExchangeRequest): void {
       state.budget += Math.floor(unused / MICRO) + Math.floor(Math.max(0, -amount) / MICRO);
     }
   });
+}
+
+/** A worker tells what its calls take. */
+export function tookTime(state: FleetState, { took }: ExchangeRequest): void {
+  const { now, slowest, slowestAt } = state;
+  const before = slowest - Math.floor((now - slowestAt) / FALL);
+  state.slowest = Math.max(before, Math.min(took, LONGEST_CALL));
+  state.slowestAt = now;
+}
+
+/**
+ * For how long a worker may reserve, in microseconds. This is the same for all workers, whatever
+ * their calls take: a worker that may reserve more than the others would get more of the rate.
+ */
+export function reservesFor({ slowest, config }: FleetState): number {
+  return RESERVED * ((config as SharedConfig).tick + slowest);
 }
 
 /** A grant of rate limits. */
@@ -77,21 +108,22 @@ function costAt(demand: Demand, place: number, limits: number): number {
 
 /**
  * Charges as many of the first requests as a worker may send now or reserve: the level of the
- * buckets, and its share of the refill within two ticks. The first request is always reserved if
+ * buckets, and its share of the refill within a time. The first request is always reserved if
  * the worker has no unused grant for it, so that a large request is late but never starves.
+ * @param within for how long it may reserve, in microseconds
  * @param budget the most requests for all workers, if a rate of requests is learned
  */
 export function grantRates(
   buckets: readonly Bucket[],
   { demand: demands, unused }: Pick<ExchangeRequest, 'demand' | 'unused'>,
-  tick: number,
+  within: number,
   sharers: number,
   budget: number,
 ): RateGrant {
   const limits = buckets.length - 2;
   const amounts = buckets.map(() => 0);
   const reach = buckets.map((bucket, place) => {
-    const reserved = shareOfFlow(bucket, RESERVED_TICKS * tick, sharers);
+    const reserved = shareOfFlow(bucket, within, sharers);
     return Math.max(0, bucket.level) + Math.max(0, reserved - (unused[place] ?? 0));
   });
   const spare = buckets.map((bucket) => Math.floor(Math.max(0, bucket.level) / sharers));

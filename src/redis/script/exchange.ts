@@ -54,6 +54,11 @@ end
 state.throttledUntil = max(state.throttledUntil, state.now + request.throttled)
 if request.broken > 0 then state.brokenUntil = max(state.brokenUntil, state.now + request.broken) end
 
+-- What its calls take.
+local slowestBefore = (state.slowest or 0) - floor((state.now - (state.slowestAt or state.now)) / FALL)
+state.slowest = max(slowestBefore, min(request.took or 0, LONGEST_CALL))
+state.slowestAt = state.now
+
 local function costAt(demand, place)
   local limits = #state.buckets - 2
   if place <= limits then return demand.costs[place] or 0 end
@@ -76,7 +81,10 @@ if knows then
       if request.keeps == 1 then leaveRoom(bucket, request.unused[i] or 0) end
       local cost = following and costAt(following, i) or 0
       local amount = request.settled[i] or 0
-      if state.plan ~= '' then bound(bucket, cost, max(0, -amount)) end
+      if state.plan ~= '' then
+        local ahead = floor((bucket.perHour * RESERVED * state.slowest) / HOUR)
+        bound(bucket, cost, max(0, -amount), ahead)
+      end
       if amount ~= 0 then charge(bucket, amount, cost) end
       if i == #state.buckets - 1 then
         state.budget = state.budget + floor(unused / MICRO) + floor(max(0, -amount) / MICRO)
@@ -189,6 +197,7 @@ field('bytes', record.bytes.held)
 field('keptSlots', keptSlots)
 field('keptBytes', keptBytes)
 field('contested', isContested and 1 or 0)
+field('slowest', state.slowest)
 add(',"why":"' .. why .. '"')
 field('limit', short)
 field('closed', closed)

@@ -126,10 +126,12 @@ end
 local isComplete = headBytes > 0 and record.bytes.held - request.bytes >= headBytes
 local lacks = request.keeps ~= 1 and not isComplete
   and (keptSlots < max(1, request.headSlots) or keptBytes < request.headBytes)
+-- For how long a worker may reserve: the same for all, whatever their calls take.
+local within = RESERVED * (state.tick + state.slowest)
 if not isClosed and not lacks then
   local reach, spare, atOnce = {}, {}, {}
   for place, bucket in ipairs(buckets) do
-    local reserved = floor((bucket.perHour * RESERVED_TICKS * state.tick) / HOUR / sharers)
+    local reserved = floor((bucket.perHour * within) / HOUR / sharers)
     reach[place] = max(0, bucket.level) + max(0, reserved - (request.unused[place] or 0))
     spare[place] = floor(max(0, bucket.level) / sharers)
     atOnce[place] = ready(bucket)

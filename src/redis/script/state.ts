@@ -2,7 +2,8 @@
 export const STATE = `
 local HOUR, MICRO = 3600000000, 1000000
 local UNCONFIGURED, LONGEST_WAIT = 60000000, 366 * 86400000000
-local ACTIVE, RECOVERY, RESERVED_TICKS, SILENT_TICKS, MOST_REPORTS, CALLS = 100000, 500000, 2, 2, 2000, 64
+local ACTIVE, RECOVERY, SILENT_TICKS, MOST_REPORTS, CALLS = 100000, 500000, 2, 2000, 64
+local RESERVED, LONGEST_CALL, FALL = 2, 1000000, 100
 local floor, ceil, max, min = math.floor, math.ceil, math.max, math.min
 
 local parts = cjson.decode(ARGV[1])
@@ -21,6 +22,7 @@ end
 local function fresh(protocol)
   return {
     protocol = protocol, run = 0, readAt = 0, expiresAt = math.huge, now = 0, alive = 0, config = '', epoch = 0,
+    slowest = 0, slowestAt = 0,
     buckets = {}, slots = { held = 0, claimed = 0, sought = 0 }, bytes = { held = 0, claimed = 0, sought = 0 },
     closedUntil = 0, throttledUntil = 0, brokenUntil = 0, backoffs = 0, recoveringUntil = 0,
     awaitedUntil = 0, expected = 0, back = 0, roomUntil = 0,
@@ -126,10 +128,10 @@ local function leaveRoom(bucket, amount)
 end
 
 -- What workers have not used yet is a part of what the bucket may hold.
-local function bound(bucket, following, refund)
+local function bound(bucket, following, refund, ahead)
   local large = bucket.large or 0
   bucket.large = max(following, large - ceil(large / CALLS)) + refund
-  bucket.level = min(bucket.level, max(bucket.capacity, bucket.large) - bucket.out - bucket.rest)
+  bucket.level = min(bucket.level, max(bucket.capacity, bucket.large) - max(0, bucket.out - ahead) - bucket.rest)
 end
 
 local function flowTime(bucket, amount)
