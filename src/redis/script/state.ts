@@ -3,7 +3,7 @@ export const STATE = `
 local HOUR, MICRO = 3600000000, 1000000
 local UNCONFIGURED, LONGEST_WAIT = 60000000, 366 * 86400000000
 local ACTIVE, RECOVERY, SILENT_TICKS, MOST_REPORTS, CALLS = 100000, 500000, 2, 2000, 64
-local RESERVED, LONGEST_CALL, FALL = 2, 1000000, 100
+local RESERVED, LONGEST_CALL, FALL = 2, 400000, 100
 local floor, ceil, max, min = math.floor, math.ceil, math.max, math.min
 
 local parts = cjson.decode(ARGV[1])
