@@ -26,8 +26,9 @@ export interface SharedTimes {
 /**
  * The limits of a worker as the store keeps them. A window becomes a bucket. The bucket holds a
  * hundredth of the limit, but at least one unit and the refill of 50 ms (up to a twentieth of the
- * limit). The rest of the limit is refilled in the course of a window. So if costs are whole units, no window exceeds the limit, wherever it begins.
- * But if costs exceed the bucket and do not divide the limit, a window may hold one request more.
+ * limit). The rest of the limit is refilled in the course of a window. So if costs are whole units,
+ * no window exceeds the limit, wherever it begins. But if costs exceed the bucket and do not divide
+ * the limit, a window may hold one request more.
  * @throws RangeError or TypeError for a limit that the store cannot keep
  */
 export function sharedConfigOf(
