@@ -74,7 +74,7 @@ export function world({ provider: given, options, chance, workers = 1, seed = 1 
     /** Requests that were answered well, by worker. */
     answered,
     /** Hands over so many requests to each worker, or to some. */
-    push: (count: number, to = inputs.keys()) => {
+    push: (count: number, to: Iterable<number> = inputs.keys()) => {
       for (const worker of to) {
         from(Array(count).keys()).subscribe((n) => inputs[worker]?.next(n));
       }
