@@ -17,4 +17,4 @@ const scores = await Promise.allSettled(
 const spent = (reason: unknown) =>
   reason instanceof RateLimitExceededError && reason.limit === 'costBudget';
 const unsent = scores.filter((score) => score.status === 'rejected' && spent(score.reason));
-console.log(`${unsent.length} of ${cases.length} do not fit`); // 3 of 5: 0.6 are spent, 0.4 fit
+console.log(`${unsent.length} of ${cases.length} do not fit`); // 2 of 5: three cost 0.9

@@ -76,6 +76,7 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'quota.ts': ['ONE', 'rateLimit', 'TWO 99'],
   // In which window each is sent depends on how busy the machine is.
   'rates.ts': ['job 1 ', 'job 3 ', 'job 5 '],
+  'run-budget.ts': ['2 of 5 do not fit'],
   'shared-group.ts': ['an answer', '1'],
   'shared.ts': ['an answer', '1'],
   'simulator.ts': ['40'],

@@ -90,7 +90,7 @@ describe('a circuit breaker in throttle', () => {
     const clock = new ManualClock();
     const facts: PolicyEvent[] = [];
     const instrumentation = { changed: (fact: PolicyEvent) => facts.push(fact) };
-    const { calls, project } = failingWith([new ApiError(401)], () => clock.now());
+    const { calls, project } = failingWith([new ApiError(403)], () => clock.now());
     const circuitBreaker = { openMs: 500 };
     const options = {
       clock,
