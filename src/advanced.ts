@@ -68,7 +68,7 @@ export type {
   CircuitState,
 } from './policies/circuit-types.ts';
 export type { ConcurrencyConfig, ConcurrencySnapshot } from './policies/concurrency-policy.ts';
-export { CostBudget, type CostBudgetSnapshot } from './policies/cost-budget.ts';
+export type { CostBudgetSnapshot } from './policies/cost-budget.ts';
 export type { CostBudgetConfig, CostBudgetOption } from './policies/cost-budget-options.ts';
 export type { GradientSnapshot } from './policies/gradient.ts';
 export type { OutageSnapshot } from './policies/outage.ts';

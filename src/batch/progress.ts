@@ -69,8 +69,7 @@ export function stopFor(error: unknown): Stop | undefined {
   const { outage, kind } = classify(error);
   const said = saidBy(error);
   // A 403 may concern only its request. Google answers 400 to a wrong key.
-  const isKeyRefused = outage === 'authorisation' && error.status !== 403;
-  if (error.status === 401 || isKeyRefused) return refused(`${said}. Check the key`);
+  if (outage === 'authorisation' && error.status !== 403) return refused(`${said}. Check the key`);
   if (error.status === 429 && kind === 'fatal') return refused(`${said}. Nothing more can be sent`);
   if (error.status === 402 || outage === 'billing' || outage === 'quota') {
     return refused(`${said}. Check the account's billing`);

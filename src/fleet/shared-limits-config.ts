@@ -4,7 +4,11 @@ import { MICRO, type SharedConfig, type SharedLimit } from './protocol.ts';
 
 /** The part of a limit that may be used at once. More makes bursts; less wastes unused amounts. */
 const CAPACITY = 0.01;
-/** The same for a short window, in which workers would lose what flows in between their calls. */
+/**
+ * What flows in within this time, in ms, may be used at once, too, up to this part of the limit:
+ * workers call the store every 25 to 50 ms, and would lose what flows in between.
+ */
+const FLOW_MS = 50;
 const MOST_CAPACITY = 0.05;
 /** The longest delay from a grant to its use, as a part of the window and in ms. */
 const LATE = 0.01;
@@ -69,7 +73,7 @@ function sharedLimitOf({ name, limit, windowMs, algorithm, maxCost }: LimitRule)
     checkBetween(`limits.${name}.burst`, maxCost, 1, Number.MAX_SAFE_INTEGER);
     return { name, capacity: micro(maxCost), perHour: perHourOf(limit, windowMs) };
   }
-  const soon = Math.ceil((limit * Math.min(LATE_MS, windowMs * MOST_CAPACITY)) / windowMs);
+  const soon = Math.ceil((limit * Math.min(FLOW_MS, windowMs * MOST_CAPACITY)) / windowMs);
   const capacity = Math.max(1, Math.floor(limit * CAPACITY), soon);
   const lateMs = Math.min(LATE_MS, windowMs * LATE);
   // With whole units, a half-open window holds less than the capacity plus the refill.

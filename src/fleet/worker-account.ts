@@ -261,10 +261,8 @@ export class WorkerAccount {
     this.standing = 'together';
     const heldSlots = isBack ? Math.min(slots.held, reply.slots) : reply.slots;
     const heldBytes = isBack ? Math.min(bytes.held, reply.bytes) : reply.bytes;
-    // What was available before the reply does not count as late yet, and it waits for no others.
-    const isReady = reply.until <= 0;
-    const hasOthers = credits.lastDueAt > now;
-    const dueAt = now + (isReady ? Math.max(0, hasOthers ? this.lagMs : 0) : this.lagMs);
+    // What was available before the reply waits for nothing, and does not count as late yet.
+    const dueAt = reply.until > 0 ? now + this.lagMs : now;
     const untilAt = dueAt + Math.max(0, reply.until) / 1_000;
     credits.add(reply.amounts, dueAt + reply.from / 1_000, untilAt, reply.count);
     // A request with a reserved time keeps its slots and bytes: without them the time would be lost.

@@ -94,6 +94,8 @@ export class CircuitBreakerPolicy implements Policy<number> {
    * wait on.
    */
   refusalInQueue(waiter: Pick<RequestCost, 'isCall'>, now: number): Error | undefined {
+    // Most waiters wait on. No error is made for them.
+    if (!this.#mayFail(waiter)) return undefined;
     const error = this.breaker.check(now);
     return error !== undefined && this.#fails(waiter, error) ? error : undefined;
   }
@@ -117,6 +119,11 @@ export class CircuitBreakerPolicy implements Policy<number> {
   restore(saved: CircuitExport, now: number): void {
     this.breaker.restore(saved, now);
     this.advance(now);
+  }
+
+  /** Whether a request fails for some reason of an open circuit. */
+  #mayFail({ isCall = false }: Pick<RequestCost, 'isCall'>): boolean {
+    return this.#onOpen === undefined ? isCall || this.#isKeyRefused : this.#onOpen === 'fail';
   }
 
   /** Whether a request fails while the circuit is open. Time does not correct a refused key. */

@@ -30,7 +30,7 @@ export interface CostBudgetConfig {
 /** Whether money is limited. */
 export interface CostBudgetOption {
   /**
-   * A rolling budget of money. A request reserves its estimated cost. Its real cost replaces the
+   * A budget of money, rolling or for all requests. A request reserves its estimated cost. Its real cost replaces the
    * estimate: the recorded cost (`context.recordCost`), or the cost that follows from its usage and
    * the prices. Default: none.
    */

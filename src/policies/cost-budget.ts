@@ -15,6 +15,7 @@ import {
   unitsIn,
 } from './cost-budget-options.ts';
 import { CostEstimate } from './cost-estimate.ts';
+import { DeniedRequests } from './denied-requests.ts';
 import {
   type CompletedAttempt,
   type Policy,
@@ -51,7 +52,7 @@ interface Reserved {
 }
 
 /**
- * A budget of money over a rolling window. A request waits until its estimate fits, and reserves
+ * A budget of money over a rolling window, or for all requests. A request waits until its estimate fits, and reserves
  * it. When its attempt has ended, the real cost replaces the estimate. A higher cost is charged at
  * that time and may cause a debt, during which no request passes. A lower cost is given back at the
  * time of the charge. So a window exceeds the budget at most by the amount by which the estimates
@@ -68,8 +69,7 @@ export class CostBudget implements Policy<Reserved> {
   #now = Number.NEGATIVE_INFINITY;
   /** The estimates of requests in flight, in billionths. */
   #reserved = 0;
-  /** The waiting requests whose denial was reported. */
-  readonly #denied = new WeakSet<RequestCost>();
+  readonly #denied = new DeniedRequests();
 
   /** @throws RangeError or TypeError that names a wrong option */
   constructor(options: CostBudgetConfig, emit: Emit = () => {}) {
@@ -91,7 +91,9 @@ export class CostBudget implements Policy<Reserved> {
     const waitMs = this.#waitOf(request, now);
     if (waitMs === 0) return 0;
     const waits = this.#reserved > 0 || onLimitOf(this.#options) === 'wait';
-    if (!this.#denied.has(request)) this.#deny(request, waits, now);
+    if (this.#denied.add(request)) {
+      this.#emit({ kind: 'limitDenied', at: now, ...this.#shortage(request, now), waits });
+    }
     return waits ? waitMs : REFUSED;
   }
 
@@ -115,7 +117,7 @@ export class CostBudget implements Policy<Reserved> {
     const at = this.#timeAt(now);
     const mark = amount > 0 ? this.#window.charge(amount, at) : -1;
     this.#reserved += amount;
-    this.#denied.delete(request);
+    this.#denied.forget(request);
     return { amount, mark, inputCost: this.#estimate.inputCostOf(request) };
   }
 
@@ -178,11 +180,6 @@ export class CostBudget implements Policy<Reserved> {
     const cost = this.#unitsOf(request) / UNITS;
     const available = this.#window.available(this.#timeAt(now)) / UNITS;
     return { limit: 'costBudget', cost, available, retryAfterMs: this.#waitOf(request, now) };
-  }
-
-  #deny(request: RequestCost, waits: boolean, now: number): void {
-    if (waits) this.#denied.add(request);
-    this.#emit({ kind: 'limitDenied', at: now, ...this.#shortage(request, now), waits });
   }
 
   /** The estimate, in billionths. */

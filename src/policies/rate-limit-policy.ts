@@ -1,5 +1,6 @@
 import type { Emit } from '../model/policy-events.ts';
 import type { Amounts } from '../model/ticket.ts';
+import { DeniedRequests } from './denied-requests.ts';
 import {
   type CompletedAttempt,
   type Policy,
@@ -55,8 +56,7 @@ export class RateLimitPolicy implements Policy<Reservation> {
   readonly #emit: Emit;
   #reopening: Reopening | undefined = undefined;
   readonly #costs: CostsByLimit;
-  /** The waiting requests whose denial was reported. */
-  #denied: WeakSet<RequestCost> | undefined = undefined;
+  readonly #denied = new DeniedRequests();
 
   constructor(limits: RateLimits, options: RateLimitPolicyOptions, emit: Emit) {
     this.limits = limits;
@@ -101,7 +101,7 @@ export class RateLimitPolicy implements Policy<Reservation> {
     this.bindingLimit = limits.binding(costs, now);
     // Requests wait for a used-up quota, as more may be added to it.
     const waits = mayWait && (waitMs < Number.POSITIVE_INFINITY || !limits.aboveLimit(costs));
-    if (!this.#denied?.has(request)) this.#deny(request, costs, waits, now);
+    if (this.#denied.add(request)) this.#tellDenial(costs, waits, now);
     return waits ? this.#closed(waitMs, now) : REFUSED;
   }
 
@@ -166,9 +166,7 @@ export class RateLimitPolicy implements Policy<Reservation> {
     return this.limits.usage(now);
   }
 
-  #deny(request: RequestCost, costs: Costs, waits: boolean, at: number): void {
-    this.#denied ??= new WeakSet();
-    this.#denied.add(request);
+  #tellDenial(costs: Costs, waits: boolean, at: number): void {
     const why = this.limits.shortage(costs, at);
     if (why === undefined || this.limits.aboveLimit(costs) !== undefined) return;
     const { limit, cost, available, retryAfterMs } = why;
@@ -178,7 +176,7 @@ export class RateLimitPolicy implements Policy<Reservation> {
   /** Forgets a request that has passed: its next attempt is a new decision. */
   #forget(request: RequestCost): void {
     this.#costs.forget(request);
-    this.#denied?.delete(request);
+    this.#denied.forget(request);
   }
 }
 

@@ -62,7 +62,7 @@ const OWN_METRICS = {
     'headgate.rate_limit.denied',
     '{decision}',
     [limit],
-    'how often a rate limit refused a request or made the head of the queue wait; not how many wait',
+    'how often a rate limit or the cost budget refused a request or made the head of the queue wait; not how many wait',
   ),
   attempts: counter(
     'headgate.attempts',

@@ -53,3 +53,14 @@ it('sends the lines of a second model while 1,500 of the first, which come befor
   const limitsByModel = { '*': { concurrency: 20 } };
   expect(await rig.run({ limitsByModel })).toMatchObject({ ok: 1_510, failed: 0 });
 });
+
+it('refuses no line where the limits of its model bound the queue', async (test) => {
+  const rig = await batchRig(test, async (request, context) => {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return answer(request, context);
+  });
+  const line = (_: unknown, index: number) => ({ prompt: `p${index}`, model: 'first' });
+  rig.write('in.jsonl', Array.from({ length: 1_500 }, line));
+  const limitsByModel = { '*': { concurrency: 100, adaptive: false, maxQueue: 1_000 } } as const;
+  expect(await rig.run({ limitsByModel })).toMatchObject({ ok: 1_500, failed: 0 });
+});

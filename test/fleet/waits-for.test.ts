@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
 import { memoryStore } from '../../src/fleet/memory-store.ts';
+import type { GrantReply, SharedConfig } from '../../src/fleet/protocol.ts';
+import { WorkerAccount } from '../../src/fleet/worker-account.ts';
 import type { LimiterOptions } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { Worker } from './rig.ts';
@@ -33,4 +35,18 @@ it('workers that use all their slots say that they wait for slots', async () => 
     expect(fleet?.waitsFor).toBe('slots');
     expect(binding).toBe('concurrency');
   }
+});
+
+it.each([
+  ['the limit that is short', 0, 'limit'],
+  ['slots if no limit is short', -1, 'slots'],
+  ['a learned rate', 1, 'learned'],
+] as const)('a worker with a free slot that the store names short waits for %s', (...given) => {
+  const [, limit, expected] = given;
+  const limits = [{ name: 'requests', capacity: 1, perHour: 1 }];
+  const account = new WorkerAccount({ limits, slots: 10 } as unknown as SharedConfig, false);
+  account.holdings.slots.lent(1, 1);
+  account.last = { why: 'slots', limit } as GrantReply;
+  expect(account.shortageOf({ costs: [1], slots: 1, bytes: 0, tokens: 0 })).toBe(expected);
+  expect(account.shortageOf({ costs: [1], slots: 2, bytes: 0, tokens: 0 })).toBe('slots');
 });

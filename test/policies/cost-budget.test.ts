@@ -166,6 +166,11 @@ describe('a cost budget', () => {
     budget.giveBack(second, endedOf({ cost: 0.25 }), at(2));
     expect(budget.wait(demand, 2)).toBe(0);
     expect(budget.wait(demandOf(0.5), 2)).toBe(REFUSED);
+    // Its next attempt is reported again.
+    budget.take(demand, 2);
+    budget.wait(demand, 2);
+    budget.wait(demand, 3);
+    expect(denied.map((fact) => (fact as { at: number }).at)).toEqual([0, 2, 2]);
   });
 
   it.each([

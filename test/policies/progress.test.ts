@@ -143,6 +143,14 @@ describe('the time left', () => {
     }
   });
 
+  it('is right where long requests flow evenly for longer than a minute', () => {
+    const progress = new Progress({ total: 1_000 }, 0);
+    for (let second = 10; second < 200; second++) progress.record('ok', 10_000, second * 1_000);
+    // Ten at once, so one ends each second.
+    const left = eta(progress, 199_000) ?? 0;
+    expect(left / (810 * 1_000)).toBeCloseTo(1, 1);
+  });
+
   it('is not known before anything has ended', () => {
     const progress = new Progress({ total: 10 }, 0);
     expect(eta(progress, 0)).toBeUndefined();

@@ -56,7 +56,10 @@ export class RateLimitExceededError extends HeadgateError {
   readonly cost: number;
   /** The amount that this limit has left; 0 in debt. */
   readonly available: number;
-  /** The request would fit then, if no other passes before it; Infinity: a quota or the budget is used up. */
+  /**
+   * The request would fit then, if no other passes before it; Infinity: a quota or the budget is
+   * used up.
+   */
   readonly retryAfterMs: number;
 
   override get name(): string {

@@ -80,6 +80,35 @@ describe('a stream behind an open circuit', () => {
     expect(later.values.map(({ status }) => status)).toEqual(['failed', 'ok']);
   });
 
+  it('waits after a wrong key while the circuit is isolated for another reason', async () => {
+    const clock = new ManualClock();
+    const limiter = createLimiter({ clock, circuitBreaker: true, concurrency: 1 });
+    const project = (n: number) =>
+      n === 0 ? Promise.reject(new ApiError(401)) : Promise.resolve(n);
+    const send = (n: number) =>
+      watch(from([n]).pipe(limiter.throttle(project, { outcomes: true })));
+    send(0);
+    await clock.advanceAsync(0);
+    const isolation = limiter.circuit?.isolate('maintenance');
+    const later = send(1);
+    await clock.advanceAsync(0);
+    expect(later.values).toEqual([]);
+    isolation?.end();
+    later.subscription.unsubscribe();
+  });
+
+  it('fails after a wrong key, including requests that wait for slots', async () => {
+    const clock = new ManualClock();
+    const limiter = createLimiter({ clock, circuitBreaker: true, concurrency: 1 });
+    const project = () => new Promise<number>(() => {});
+    const seen = watch(range(0, 3).pipe(limiter.throttle(project, { outcomes: true })));
+    await clock.advanceAsync(0);
+    limiter.recordFailure(new ApiError(401));
+    await clock.advanceAsync(0);
+    expect(seen.values.map(({ request }) => request)).toEqual([1, 2]);
+    seen.subscription.unsubscribe();
+  });
+
   it("fails with `onOpen: 'fail'`, including requests that wait for slots", async () => {
     const clock = new ManualClock();
     let calls = 0;

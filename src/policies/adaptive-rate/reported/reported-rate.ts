@@ -278,9 +278,7 @@ export class ReportedRate {
   rateAt(total: number, now: number): number | undefined {
     const last = this.#report;
     if (last === undefined) return undefined;
-    if (this.#doAnswersTell === undefined && this.#longestMs >= LONG_MS) {
-      this.#window.begin(total, now);
-    }
+    if (this.#isOnlyRejected) this.#window.begin(total, now);
     const described = this.#described;
     const { kind, highest } = described;
     const isStart = kind === 'bucket' && total < this.#bucketUntil;
@@ -344,17 +342,17 @@ export class ReportedRate {
     return kind === 'fixed' || (kind === undefined && !this.#window.isMoving);
   }
 
+  /** Whether only rejections have reported the limit, and they named long resets. */
+  get #isOnlyRejected(): boolean {
+    return this.#doAnswersTell === undefined && this.#longestMs >= LONG_MS;
+  }
+
   /**
-   * Whether only rejections have reported the limit, and it is full again, as after the end of a
-   * process that had used it up: a bucket and a window hold no more than the limit.
+   * The same, once it is full again, as after the end of a process that had used it up: a bucket and
+   * a window hold no more than the limit.
    */
   get #isFullAgain(): boolean {
-    return (
-      this.#report !== undefined &&
-      this.#doAnswersTell === undefined &&
-      this.#longestMs >= LONG_MS &&
-      this.#window.hasBegun
-    );
+    return this.#isOnlyRejected && this.#window.hasBegun;
   }
 
   get #described(): Described {
