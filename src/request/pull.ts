@@ -8,8 +8,9 @@ import type { Project, ResultOptions } from './send-options.ts';
 export interface PullOptions {
   /**
    * How many requests may be unfinished, in flight or waiting, before reading stops: an integer >=
-   * 1. Default: twice the concurrency, at most 1,000. Reading also stops while `maxQueue` requests
-   * wait, except in a group, where each key has a queue.
+   * 1. Default: twice the concurrency, but at most 1,000 more than it; 1,000 if the concurrency is
+   * not a number, and in a group. Reading also stops while `maxQueue` requests wait, except in a
+   * group, where each key has a queue.
    */
   readonly readAhead?: number;
 }
@@ -25,8 +26,8 @@ export interface QueueRoom {
 /** A queue without a bound, or that is not known yet. */
 const ROOM: QueueRoom = { hasRoom: true };
 
-/** Reading further ahead does not make a run faster. */
-const MOST_READ_AHEAD = 1_000;
+/** More waiting requests than this do not make a run faster. */
+const MOST_WAITING = 1_000;
 
 /** @throws RangeError or TypeError that names a wrong argument */
 export function checkPull(source: unknown, { readAhead }: PullOptions): void {
@@ -66,8 +67,7 @@ export function pull<
   ) => OperatorFunction<T, R>,
 ): Observable<R> {
   checkPull(source, options);
-  // Enough to fill a free slot at once.
-  const { readAhead = Math.min(2 * concurrency, MOST_READ_AHEAD), ...plain } = options;
+  const { readAhead = readAheadOf(concurrency), ...plain } = options;
   const { outcomes = false, ordered = false } = options;
   // Construct once, so that wrong options throw here.
   operatorOf(project, plain, () => {});
@@ -143,6 +143,12 @@ export function pull<
     );
     readOn();
   });
+}
+
+/** All slots, and enough that wait to fill a free one at once. */
+function readAheadOf(concurrency: number): number {
+  const inFlight = Number.isFinite(concurrency) ? concurrency : 0;
+  return inFlight + Math.min(concurrency, MOST_WAITING);
 }
 
 /** Returns the same result, with a callback for its success. */

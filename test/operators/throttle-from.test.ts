@@ -75,14 +75,15 @@ describe('throttleFrom', () => {
     subscription.unsubscribe();
   });
 
-  it('reads at most 1,000 ahead, or up to `readAhead`', () => {
+  it('reads at most 1,000 more than the concurrency ahead, or up to `readAhead`', () => {
     const never = () => new Promise<number>(() => {});
     const read = (options: Parameters<typeof throttleFrom>[2]) => {
       const source = endless();
       throttleFrom(source, never, options).subscribe().unsubscribe();
       return source.read;
     };
-    expect(read({ concurrency: 5_000 })).toBe(1_000);
+    expect(read({ concurrency: 5_000 })).toBe(6_000);
+    expect(read({ concurrency: of(5_000) })).toBe(1_000);
     expect(read({})).toBe(800);
     expect(read({ concurrency: 5, readAhead: 7 })).toBe(7);
   });
