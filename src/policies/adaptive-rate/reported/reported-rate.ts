@@ -121,7 +121,7 @@ export class ReportedRate {
       const ends = { earliestEnd, latestEnd, resetMs: earliestEnd - at, roundedMs };
       const seen = { limit, remaining, at, order, total, totalNow, isRejected, windowMs, ...ends };
       this.#window.report(seen, now);
-      if (isLatest) this.#classifier.report({ ...seen, used: limit - remaining });
+      this.#classifier.report({ ...seen, used: limit - remaining, isAccepted });
     }
     if (!isLatest) return;
     // What is left of a bucket at the beginning was saved.

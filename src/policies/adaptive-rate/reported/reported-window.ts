@@ -32,11 +32,12 @@ const GUARD_MS = 100;
 /** The upper bound of that addition, as a share of the window. */
 const GUARD_PART = 0.02;
 /**
- * The same two bounds before an end has been confirmed; then one attempt tests it, for at most this
- * time.
+ * The same two bounds before an end has been confirmed. Then one attempt tests it, for at most this
+ * time, and for this share of a window: its answer may take longer than the window.
  */
 const TEST_MS = 1_000;
 const TEST_PART = 0.05;
+const MOST_TESTED_PART = 0.5;
 /** A window has just begun if more than this share of its length is left. */
 const JUST_BEGUN_PART = 0.5;
 /** A limit whose end moves this often before it is reached has no fixed end. */
@@ -161,7 +162,9 @@ export class ReportedWindow {
     if (!this.#isFresh(now) || !this.isExact) return 0;
     this.begin(total, now);
     const isTest = this.#confidence < TESTED && !this.#isTold && total > this.#before;
-    if (isTest && now < this.#startedAt + TEST_MS) return this.#startedAt + TEST_MS - now;
+    const testMs = Math.min(TEST_MS, MOST_TESTED_PART * this.#lengthMs);
+    const testedAt = this.#startedAt + testMs;
+    if (isTest && now < testedAt) return testedAt - now;
     const left = this.#limit - this.#usedByOthers - (total - this.#before);
     return left >= Math.min(cost, this.#limit) ? 0 : this.#end - now;
   }

@@ -13,8 +13,10 @@ export interface Replenishment {
   readonly roundedMs: number;
   /** The window that the provider reports, or the usual one. */
   readonly windowMs: number;
-  /** The time of the report. */
+  /** When the attempt was sent, and its place in the order of sending. */
   readonly at: number;
+  readonly order: number;
+  readonly isAccepted: boolean;
 }
 
 /** A bucket is full again after the used share of its window, or this multiple of it. */
@@ -47,7 +49,9 @@ export class WindowClassifier {
   #mayBeBucket = true;
   /** The report with the least usage so far. */
   #least: Replenishment | undefined = undefined;
-  readonly #recent: Replenishment[] = [];
+  /** Rejections come sooner than answers, so each of the two is compared with its own kind. */
+  readonly #accepted: Replenishment[] = [];
+  readonly #rejected: Replenishment[] = [];
   #longestMs = 0;
   #roundedMs = Number.POSITIVE_INFINITY;
 
@@ -61,14 +65,16 @@ export class WindowClassifier {
     return Math.max(1, this.#longestMs);
   }
 
-  /** Records a report. Call it in the order of sending. */
+  /** Records a report; ignored if an attempt of the same kind that was sent later has reported. */
   report(report: Replenishment): void {
+    const recent = report.isAccepted ? this.#accepted : this.#rejected;
+    if (report.order < (recent.at(-1)?.order ?? -1)) return;
     this.#roundedMs = Math.min(this.#roundedMs, report.roundedMs);
     this.#longestMs = Math.max(this.#longestMs, report.resetMs);
     const fullMs = MOST_OF_WINDOW * report.windowMs * (report.used / report.limit);
     if (report.resetMs > fullMs + this.#roundedMs) this.#mayBeBucket = false;
     this.#compareUsage(report);
-    const earlier = this.#earlier(report);
+    const earlier = this.#earlier(report, recent);
     if (earlier === undefined) return;
     const same = Math.max(this.#roundedMs, SAME_PART * Math.max(report.resetMs, earlier.resetMs));
     const fits = {
@@ -97,8 +103,7 @@ export class WindowClassifier {
   }
 
   /** The report to compare with, if there is one. */
-  #earlier(report: Replenishment): Replenishment | undefined {
-    const recent = this.#recent;
+  #earlier(report: Replenishment, recent: Replenishment[]): Replenishment | undefined {
     recent.push(report);
     if (recent.length > MOST_KEPT) recent.shift();
     const isFarEnough = ({ at }: Replenishment) => report.at - at >= 2 * this.#roundedMs;

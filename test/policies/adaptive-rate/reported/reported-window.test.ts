@@ -104,6 +104,15 @@ describe('a window whose end is told', () => {
     expect(later.wait(LIMIT - 1, total + 1, next)).toBe(0);
   });
 
+  it('tests for half a window at most, as answers may take longer than the window', () => {
+    const window = new ReportedWindow();
+    tell(window, { at: 0, remaining: LIMIT - 1, resetMs: 800, total: 1, now: 10 });
+    const startsAt = window.wait(1, LIMIT, 10) + 10;
+    expect(window.wait(1, LIMIT, startsAt)).toBe(0);
+    expect(window.wait(1, LIMIT + 1, startsAt)).toBe(400);
+    expect(window.wait(1, LIMIT + 1, startsAt + 400)).toBe(0);
+  });
+
   it('is not over where a test is rejected', () => {
     const window = begun();
     const at = WINDOW_MS + 10;

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { WindowClassifier } from '../../../../src/policies/adaptive-rate/reported/window-classifier.ts';
+import {
+  type Replenishment,
+  WindowClassifier,
+} from '../../../../src/policies/adaptive-rate/reported/window-classifier.ts';
 import { bucket, fixed, sliding, type Window } from '../windows.ts';
 
 interface Watching {
@@ -9,27 +12,27 @@ interface Watching {
   readonly roundMs?: number;
   /** The time to the next attempt after a rejection. Default `stepMs`. */
   readonly probeMs?: number;
+  /** How long answers take; rejections come at once. Default 0. */
+  readonly answerMs?: number;
 }
 
 /** Sends to a limit, and reports each answer. */
 function watch(limit: Window, size: number, watching: Watching) {
-  const { seconds, stepMs, roundMs = 1, probeMs = stepMs } = watching;
-  const found = new WindowClassifier();
+  const { seconds, stepMs, roundMs = 1, probeMs = stepMs, answerMs = 0 } = watching;
+  const reports: { readonly now: number; readonly report: Replenishment }[] = [];
   let roundedMs = 1_000;
   let isAccepted = true;
   for (let now = 130; now < seconds * 1_000; now += isAccepted ? stepMs : probeMs) {
     isAccepted = limit.take(now);
     const resetMs = Math.ceil(limit.resetMs(now) / roundMs) * roundMs;
     if (resetMs % 1_000 !== 0) roundedMs = 5;
-    found.report({
-      used: size - Math.floor(limit.left(now)),
-      resetMs,
-      limit: size,
-      roundedMs,
-      windowMs: 60_000,
-      at: now,
-    });
+    const used = size - Math.floor(limit.left(now));
+    const sent = { at: now, order: reports.length, isAccepted };
+    const report = { ...sent, used, resetMs, limit: size, roundedMs, windowMs: 60_000 };
+    reports.push({ now: now + (isAccepted ? answerMs : 0), report });
   }
+  const found = new WindowClassifier();
+  for (const { report } of reports.sort((a, b) => a.now - b.now)) found.report(report);
   return found;
 }
 
@@ -49,6 +52,12 @@ describe('a window, as its reports show it', () => {
     const found = watch(sliding(size, windowMs), size, { seconds: 130, stepMs: 119 });
     expect(found.kind).toBe('sliding');
     expect(found.lengthMs).toBeCloseTo(windowMs, -1);
+  });
+
+  it('is sliding, though rejections of later attempts come before the answers', () => {
+    const limit = sliding(50, 10_000);
+    const found = watch(limit, 50, { seconds: 130, stepMs: 190, answerMs: 30_000 });
+    expect([found.kind, found.lengthMs]).toEqual(['sliding', 10_000]);
   });
 
   it.each([10, 100, 600])('is a bucket, of %i', (size) => {
