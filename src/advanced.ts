@@ -20,7 +20,7 @@ export type {
   SharedStore,
   StoreSettings,
 } from './fleet/shared-store.ts';
-export type { Changes } from './limiter/configure.ts';
+export type { Changes } from './limiter/changes.ts';
 export type { KeyOptions } from './limiter/group-options.ts';
 export type { GroupMapOptions } from './limiter/map.ts';
 export type { RecordedSuccess } from './limiter/outside-requests.ts';

@@ -1,6 +1,6 @@
 import { configure } from '../limiter/configure.ts';
 import { runtimeOf } from '../limiter/limiter-runtime.ts';
-import { setLimits } from '../limiter/set-limits.ts';
+import { limitChange } from '../limiter/set-limits.ts';
 import type { RateLimit } from '../policies/rate-limit/rate-limit.ts';
 import type { RequestGate } from '../request/request-gate.ts';
 import { checkInteger, checkKeys, checkNumber, wrongType } from '../util/check.ts';
@@ -127,7 +127,7 @@ function change(gate: RequestGate, settings: Command['settings']): void {
     return;
   }
   gate.fleet?.check(limits);
-  if (Object.keys(limits).length > 0) setLimits(gate, limits);
+  if (Object.keys(limits).length > 0) limitChange(gate, limits)();
   if (maxBytes !== undefined) gate.bytes.maxBytes = maxBytes;
   if (concurrency !== undefined) gate.setConcurrency(concurrency);
   gate.fleet?.configured();

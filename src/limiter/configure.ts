@@ -1,25 +1,17 @@
 import { checkLayer, checkLimiterConfig } from '../options/check-config.ts';
 import { configurePolicies } from '../policies/policies.ts';
-import { checkShorthands, limitsOf } from '../policies/rate-limit/definition.ts';
-import type { LimitChanges } from '../policies/rate-limit/limit-changes.ts';
-import { CHANGEABLE_KEYS, type ChangeableKey, type PolicyConfig } from '../policies/registry.ts';
+import { checkShorthands } from '../policies/rate-limit/definition.ts';
+import { CHANGEABLE_KEYS, type PolicyConfig } from '../policies/registry.ts';
 import { checkKeys } from '../util/check.ts';
-import type { LimiterOptions } from './limiter-options.ts';
+import {
+  CHANGE_KEYS,
+  type Changes,
+  LIMIT_KEYS,
+  limitChangesOf,
+  withoutRemovals,
+} from './changes.ts';
 import type { LimiterRuntime } from './limiter-runtime.ts';
-import { setLimits } from './set-limits.ts';
-
-const KEYS = [
-  ...CHANGEABLE_KEYS,
-  'adaptive',
-  'maxQueue',
-  'overflow',
-  'waitTimeoutMs',
-  'total',
-] as const satisfies readonly (keyof Changes)[];
-
-/** Limits can be added and removed, too. */
-const LIMIT_KEYS = ['limits', 'requestsPerMinute', 'tokensPerMinute'] as const;
-type LimitKey = (typeof LIMIT_KEYS)[number];
+import { limitChange } from './set-limits.ts';
 
 const OTHER_KEYS = CHANGEABLE_KEYS.filter((key) => !LIMIT_KEYS.some((limit) => limit === key));
 
@@ -30,27 +22,8 @@ const SHARED = [
   'maxBytes',
 ] as const satisfies readonly (keyof Changes)[];
 
-/** Options that can change while requests wait and run. A pace must have been on at the start. */
-export interface Changes
-  extends Pick<
-    LimiterOptions,
-    | Exclude<ChangeableKey, LimitKey>
-    | 'adaptive'
-    | 'maxQueue'
-    | 'overflow'
-    | 'waitTimeoutMs'
-    | 'total'
-  > {
-  /** Limits to change or add; null removes one. Limits that are not named stay. */
-  readonly limits?: LimitChanges;
-  /** Short for `limits.requests`; null removes it. */
-  readonly requestsPerMinute?: number | null;
-  /** Short for `limits.tokens`; null removes it. */
-  readonly tokensPerMinute?: number | null;
-}
-
 /**
- * Checks all changes, applies them, then admits every request that may pass. A raised limit admits
+ * Checks all changes, makes them, then admits every request that may pass. A raised limit admits
  * waiting requests at once. A lowered limit admits no request while more than the new limit is in
  * use. A waiting request whose cost exceeds a lowered rate limit fails when its turn comes. A limit
  * on requests raised above all earlier values raises the learned rate by the same factor. An
@@ -61,8 +34,23 @@ export interface Changes
  * @throws RangeError or TypeError that names the option
  */
 export function configure(changes: Changes, runtime: LimiterRuntime): void {
+  checkedChange(changes, runtime)();
+  runtime.configured(namesShared(changes));
+}
+
+/** Whether a change has a limit that workers share through a store. */
+export function namesShared(changes: Changes): boolean {
+  return SHARED.some((key) => changes[key] !== undefined);
+}
+
+/**
+ * Checks all changes, and makes none.
+ * @returns makes them; `LimiterRuntime.configured` then admits requests
+ * @throws RangeError or TypeError that names the option
+ */
+export function checkedChange(changes: Changes, runtime: LimiterRuntime): () => void {
   const { gate, counters, clock } = runtime;
-  checkKeys('limiter.configure', changes, KEYS);
+  checkKeys('limiter.configure', changes, CHANGE_KEYS);
   checkShorthands(changes);
   const plain = withoutRemovals(changes);
   checkLayer('limiter.configure', plain);
@@ -78,16 +66,17 @@ export function configure(changes: Changes, runtime: LimiterRuntime): void {
     now: clock.now(),
     setConcurrency: (limit) => gate.setConcurrency(limit),
   });
-
   const limits = limitChangesOf(changes);
   gate.fleet?.check(limits);
-  if (Object.keys(limits).length > 0) setLimits(gate, limits);
-  capacity.configure({ maxQueue, overflow });
-  if (waitTimeoutMs !== undefined) timeouts.configure(waitTimeoutMs);
-  if (total !== undefined) counters.setTotal(total);
-  changePolicies();
-  if (adaptive !== undefined) gate.setAdaptive(adaptive, mostConcurrent);
-  runtime.configured(SHARED.some((key) => changes[key] !== undefined));
+  const changeLimits = Object.keys(limits).length > 0 ? limitChange(gate, limits) : () => {};
+  return () => {
+    changeLimits();
+    capacity.configure({ maxQueue, overflow });
+    if (waitTimeoutMs !== undefined) timeouts.configure(waitTimeoutMs);
+    if (total !== undefined) counters.setTotal(total);
+    changePolicies();
+    if (adaptive !== undefined) gate.setAdaptive(adaptive, mostConcurrent);
+  };
 }
 
 /** The changes that policies make themselves. */
@@ -95,31 +84,4 @@ function othersOf(changes: PolicyConfig): PolicyConfig {
   return Object.fromEntries(
     OTHER_KEYS.flatMap((key) => (changes[key] === undefined ? [] : [[key, changes[key]]])),
   );
-}
-
-/** The changes without removed limits, which no other source of options knows. */
-function withoutRemovals({ limits, requestsPerMinute, tokensPerMinute, ...changes }: Changes) {
-  const isObject = typeof limits === 'object' && limits !== null;
-  const given = isObject ? Object.entries(limits).filter(([, limit]) => limit !== null) : [];
-  const hasOnlyRemovals = isObject && given.length === 0 && Object.keys(limits).length > 0;
-  return {
-    ...changes,
-    ...(limits !== undefined &&
-      !hasOnlyRemovals && { limits: isObject ? Object.fromEntries(given) : limits }),
-    ...(requestsPerMinute !== null && { requestsPerMinute }),
-    ...(tokensPerMinute !== null && { tokensPerMinute }),
-  };
-}
-
-/** All changes of limits, including those of the short forms. */
-function limitChangesOf({ limits, requestsPerMinute, tokensPerMinute }: Changes): LimitChanges {
-  return {
-    ...limits,
-    ...limitsOf({
-      ...(typeof requestsPerMinute === 'number' && { requestsPerMinute }),
-      ...(typeof tokensPerMinute === 'number' && { tokensPerMinute }),
-    }),
-    ...(requestsPerMinute === null && { requests: null }),
-    ...(tokensPerMinute === null && { tokens: null }),
-  };
 }

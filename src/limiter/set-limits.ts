@@ -3,21 +3,27 @@ import {
   type LimitChanges,
   limitsToAdd,
 } from '../policies/rate-limit/limit-changes.ts';
-import { UnknownLimitError } from '../policies/rate-limit/rate-limit.ts';
+import { checkRateLimits, UnknownLimitError } from '../policies/rate-limit/rate-limit.ts';
 import { Quota } from '../policies/rate-limit/token-bucket.ts';
 import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
 import type { RequestGate } from '../request/request-gate.ts';
 import { checkNumber, show } from '../util/check.ts';
 
 /**
- * Changes the rate limits of a gate, for waiting requests too.
+ * Checks changes of the rate limits of a gate.
+ * @returns makes the changes, for waiting requests too
  * @throws RangeError or TypeError for wrong values and for another algorithm; UnknownLimitError for
- *   the removal of a limit that never existed. Then nothing is changed
+ *   the removal of a limit that never existed
  */
-export function setLimits(gate: RequestGate, changes: LimitChanges): void {
+export function limitChange(gate: RequestGate, changes: LimitChanges): () => void {
   const { rateLimit } = gate.policies;
-  if (rateLimit === undefined) gate.addLimits(limitsToAdd(changes));
-  else gate.changeLimits(checkChanges(changes, rateLimit.limits));
+  if (rateLimit !== undefined) {
+    const checked = checkChanges(changes, rateLimit.limits);
+    return () => gate.changeLimits(checked);
+  }
+  const added = limitsToAdd(changes);
+  checkRateLimits(added);
+  return () => gate.addLimits(added);
 }
 
 /**

@@ -171,7 +171,7 @@ export function areAtRest(policies: Policies, now: number): boolean {
  * @throws RangeError or TypeError that names a wrong option, or one that cannot change
  */
 export function configurePolicies(
-  policies: Policies,
+  policies: Partial<Policies>,
   changes: PolicyConfig,
   context: ChangeContext,
 ): () => void {
