@@ -21,10 +21,12 @@ export type {
   StoreSettings,
 } from './fleet/shared-store.ts';
 export type { Changes } from './limiter/changes.ts';
+export type { GroupChanges } from './limiter/group-changes.ts';
 export type { KeyOptions } from './limiter/group-options.ts';
 export type { GroupMapOptions } from './limiter/map.ts';
 export type { RecordedSuccess } from './limiter/outside-requests.ts';
 export type { Counts } from './limiter/request-counters.ts';
+export type { SharedChanges } from './limiter/shared-changes.ts';
 export type { SharedOptions, SharedSnapshot, TurnCost } from './limiter/shared-limits.ts';
 export type { GroupSnapshot, PauseSnapshot } from './limiter/snapshot.ts';
 export type { FeedbackKind, LimitUnit, ReportedLimit } from './model/feedback.ts';

@@ -1,7 +1,7 @@
 import type { FleetFeedback, FleetGate, RemoteLimits, SharedStore } from '../fleet/shared-store.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import type { Emit } from '../model/policy-events.ts';
-import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
+import type { Policies } from '../policies/policies.ts';
 import type { PolicyConfig } from '../policies/registry.ts';
 import { checkMethods, show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
@@ -85,16 +85,24 @@ export interface SharedLimitsContext {
  */
 export function commonGateOf(
   { name, clock }: SharedLimitsContext,
-  { concurrency = UNBOUND, maxBytes = UNBOUND }: { concurrency?: number; maxBytes?: number },
-  rateLimit: RateLimitPolicy | undefined,
+  policies: Partial<Policies>,
   gate: FleetGate['gate'],
 ): FleetGate {
   return {
     name,
     gate,
-    slots: { maxLimit: concurrency },
-    bytes: { maxBytes },
-    policies: { rateLimit, circuitBreaker: undefined },
+    // Read again when limits have changed.
+    slots: {
+      get maxLimit() {
+        return policies.concurrency?.limit ?? UNBOUND;
+      },
+    },
+    bytes: {
+      get maxBytes() {
+        return policies.byteBudget?.maxBytes ?? UNBOUND;
+      },
+    },
+    policies: { rateLimit: policies.rateLimit, circuitBreaker: undefined },
     feedback: silent(clock),
   };
 }

@@ -19,6 +19,7 @@ import { checkFunction, checkKeys, checkOwner, show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 import type { AcquireOptions } from './acquire-options.ts';
 import type { Task } from './calls.ts';
+import { configureGroup, type GroupChanges } from './group-changes.ts';
 import { type GroupEvent, GroupEvents } from './group-events.ts';
 import { GROUP_KEYS, type LimiterGroupOptions } from './group-options.ts';
 import { GroupStore } from './group-store.ts';
@@ -71,7 +72,7 @@ export class LimiterGroup<T> {
   readonly events$: Observable<GroupEvent>;
   readonly #keyOf: (value: T) => string;
   readonly #clock: Clock;
-  readonly #limiters: KeyLimiters;
+  #limiters: KeyLimiters;
   readonly #shared: SharedLimits | undefined;
   readonly #table: KeyTable;
   readonly #events: GroupEvents;
@@ -236,6 +237,29 @@ export class LimiterGroup<T> {
   add(limit: string, amount: number): void {
     addToQuota(this.#shared?.policies.rateLimit, limit, amount, this.#clock.now());
     this.#shared?.policy.drain();
+  }
+
+  /**
+   * Changes limits while requests wait and run: those that all keys share, and those of each key,
+   * as `limiter.configure` does. All given changes are made, or none if one is wrong.
+   *
+   * `each` applies to the present keys at once, and to later ones instead of what the option `each`
+   * says. A null removes a limit from the keys that have it.
+   *
+   * @throws RangeError or TypeError that names the option, also for an option that cannot change
+   * @example
+   * group.configure({ shared: { requestsPerMinute: 5_000 }, each: { concurrency: 20 } });
+   */
+  configure(changes: GroupChanges): void {
+    checkOwner(this, LimiterGroup, 'group.configure');
+    const { limiters, apply } = configureGroup(changes, {
+      limiters: this.#limiters,
+      shared: this.#shared,
+      table: this.#table,
+      now: this.#clock.now(),
+    });
+    this.#limiters = limiters;
+    apply();
   }
 
   /** The state of the shared limits, and of the limiter of each present key. */

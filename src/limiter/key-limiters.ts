@@ -5,6 +5,8 @@ import { show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Timeouts } from '../util/timers.ts';
 import { withoutUndefined } from '../util/without-undefined.ts';
+import { changedOptions, joinedChanges, removeLimits } from './changed-options.ts';
+import type { Changes } from './changes.ts';
 import { checkKeyOptions, type LimiterGroupOptions } from './group-options.ts';
 import type { GroupStore } from './group-store.ts';
 import { Limiter } from './limiter.ts';
@@ -84,14 +86,27 @@ interface GroupParts {
 export class KeyLimiters {
   private readonly options: LimiterGroupOptions;
   private readonly parts: GroupParts;
+  private readonly changes: Changes;
   /**
    * The attempt timeouts of the last limiter made. Keys with an equal `attemptTimeoutMs` share it.
    */
   private timeouts: Timeouts | undefined = undefined;
 
-  constructor(options: LimiterGroupOptions, parts: GroupParts) {
+  /** @param changes of the options that `each` gives */
+  constructor(options: LimiterGroupOptions, parts: GroupParts, changes: Changes = {}) {
     this.options = options;
     this.parts = parts;
+    this.changes = changes;
+  }
+
+  /** Whether the limits of keys may differ. */
+  get isByKey(): boolean {
+    return typeof this.options.each === 'function';
+  }
+
+  /** The same, with further changes. */
+  changed(changes: Changes): KeyLimiters {
+    return new KeyLimiters(this.options, this.parts, joinedChanges(this.changes, changes));
   }
 
   /**
@@ -102,8 +117,9 @@ export class KeyLimiters {
     const { each = {}, classify, random, name } = this.options;
     const { clock, instrumentation, store, isHeard, emit } = this.parts;
     const isByKey = typeof each === 'function';
-    const limits = isByKey ? each(key) : each;
-    checkKeyOptions(isByKey ? `each(${show(key)})` : 'each', limits, clock);
+    const given = isByKey ? each(key) : each;
+    checkKeyOptions(isByKey ? `each(${show(key)})` : 'each', given, clock);
+    const limits = changedOptions(given, this.changes);
     const keyStore = store?.ofKey(key, limits);
     const options = {
       ...(classify && { classify }),
@@ -125,6 +141,7 @@ export class KeyLimiters {
       isHeard,
     });
     this.timeouts = limiter.inside.gate.timeouts;
+    removeLimits(limiter.inside, this.changes);
     return limiter;
   }
 }

@@ -134,6 +134,28 @@ export class KeyTable {
     return limiter;
   }
 
+  /**
+   * Limiters are made in another way from now on.
+   * @param open makes a limiter in that way; called for each kind of released limiters
+   * @returns makes the snapshots of released limiters what they would be now
+   */
+  renewed(open: KeyTableOptions['open']): () => void {
+    const renewed = new Map<LimiterSnapshot, LimiterSnapshot>();
+    for (const [key, { last }] of this.#entries) {
+      if (last === undefined || renewed.has(last.atRest)) continue;
+      const { inside } = open(key, last);
+      renewed.set(last.atRest, this.#resting.keep(inside.snapshot(), this.#clock.now()).atRest);
+      inside.lifecycle.abandon();
+    }
+    return () => {
+      for (const entry of this.#entries.values()) {
+        const atRest = entry.last && renewed.get(entry.last.atRest);
+        if (entry.last !== undefined && atRest !== undefined)
+          entry.last = { ...entry.last, atRest };
+      }
+    };
+  }
+
   /** Stops dropping idle keys. */
   close(): void {
     this.#isClosed = true;

@@ -18,6 +18,7 @@ import { SharedPolicy } from '../queue/shared-policy.ts';
 import { checkChoice, checkKeys } from '../util/check.ts';
 import type { Random } from '../util/clock.ts';
 import { checkStored, commonGateOf, type SharedLimitsContext } from './group-store.ts';
+import { type SharedChanges, sharedChange } from './shared-changes.ts';
 
 /** The cost of a request when keys take turns. */
 export type TurnCost = 'requests' | 'tokens' | 'bytes';
@@ -94,7 +95,7 @@ export class SharedLimits {
     // The policy of the store stands for the rate limits, too.
     const stored = this.fleet?.policyOf(this.policies.rateLimit);
     this.policy = new SharedPolicy(new Composite(allParts(this.policies, stored)), COSTS[cost]);
-    this.fleet?.begin(commonGateOf(context, limits, this.policies.rateLimit, this.policy));
+    this.fleet?.begin(commonGateOf(context, this.policies, this.policy));
   }
 
   /** The shared concurrency limit; undefined if the keys share no slots. */
@@ -109,6 +110,21 @@ export class SharedLimits {
   /** The state of this process among those that share these limits. */
   get fleetSnapshot(): FleetSnapshot | undefined {
     return this.fleet?.snapshot();
+  }
+
+  /**
+   * Checks changes, and makes none.
+   * @returns makes them; `configured` then admits requests
+   * @throws RangeError or TypeError that names the option
+   */
+  checkedChange(changes: SharedChanges, now: number): () => void {
+    return sharedChange(changes, this.policies, this.fleet, now);
+  }
+
+  /** Limits were changed: tells the other processes, and admits every request that may pass. */
+  configured(): void {
+    this.fleet?.configured();
+    this.policy.drain();
   }
 
   /** The shared limits will not be used any more. */

@@ -43,6 +43,7 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'from-p-retry.ts': ['call 2', 'call 4'],
   'google-stream.ts': ['ended'],
   'google.ts': ['It says: ', 'true'],
+  'group-configure.ts': ['1', 'ADA,BOB,CY,DEE'],
   'group.ts': ['large one', 'large two', 'small three', 'small four', 'large,small'],
   'inspector.ts': ['http://127.0.0.1:'],
   'langchain.ts': ['It says: ', 'It says: ', 'ended: 3'],
