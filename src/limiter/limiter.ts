@@ -178,7 +178,8 @@ export class Limiter {
    * order of the source: an iterable, an async iterable or a ReadableStream. It is read only as
    * requests are sent: one value at the most is read ahead. The first request that fails for good
    * ends the call, and all other requests are abandoned. With `outcomes` each result is an
-   * `Outcome`, and no failed request ends the call.
+   * `Outcome`, and no failed request ends the call: then only `signal` ends that of a source without
+   * an end, also after `close()`.
    *
    * @returns rejects with the error of that request, of the source, or with the signal's reason
    * @throws RangeError or TypeError that names a wrong option

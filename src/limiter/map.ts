@@ -91,6 +91,7 @@ function pullWhenFree<T, O extends ObservableInput<unknown>, R>(
       if (waiting.delete(index)) iterator.run();
     };
     const watched: Project<T, O> = (value, context) => {
+      iterator.sent();
       try {
         return project(value, context);
       } finally {

@@ -28,6 +28,12 @@ interface Reader<T> {
   return?(): unknown;
 }
 
+/**
+ * After this many values of which none was sent, the event loop runs its timers and signals. Else
+ * requests that fail at once, as at a closed limiter, would keep an endless source busy for ever.
+ */
+const MOST_UNSENT = 1_000;
+
 /** Emits the values of a source, one at a time, while more are wanted. */
 export class PullIterator<T> {
   private readonly reader: Reader<T>;
@@ -38,8 +44,13 @@ export class PullIterator<T> {
    * another request, of which the values read must not be a part.
    */
   private readonly around = activeContext();
-  /** `reading`: a value was requested and has not arrived. `closed`: no more are requested. */
-  private state: 'idle' | 'reading' | 'closed' = 'idle';
+  /**
+   * `reading`: a value was requested and has not arrived. `resting`: the event loop comes first.
+   * `closed`: no more are requested.
+   */
+  private state: 'idle' | 'reading' | 'resting' | 'closed' = 'idle';
+  /** The values since the last one that was sent. */
+  private unsent = 0;
   /** Whether the source runs now: a generator that runs cannot be closed. */
   private isCalling = false;
 
@@ -58,9 +69,19 @@ export class PullIterator<T> {
     runIn(this.around, () => this.read());
   }
 
+  /** A value was sent. */
+  sent(): void {
+    this.unsent = 0;
+  }
+
   /** Reads in a loop: an emitted value may end at once and want the next one. */
   private read(): void {
     while (this.state === 'idle' && this.wantsMore()) {
+      if (this.unsent === MOST_UNSENT) {
+        this.rest();
+        return;
+      }
+      this.unsent += 1;
       this.state = 'reading';
       let answer: ReturnType<Reader<T>['next']>;
       this.isCalling = true;
@@ -84,6 +105,19 @@ export class PullIterator<T> {
         );
       } else this.take(answer);
     }
+  }
+
+  /** Reads on when the event loop has had its turn. */
+  private rest(): void {
+    this.state = 'resting';
+    this.unsent = 0;
+    // A browser has no `setImmediate`.
+    const later = globalThis.setImmediate ?? setTimeout;
+    later(() => {
+      if (this.state !== 'resting') return;
+      this.state = 'idle';
+      this.run();
+    });
   }
 
   /** Closes the source, once, unless it has ended by itself. */

@@ -99,6 +99,7 @@ export function pull<
           });
         };
     const watched: Project<V, O> = (value, context) => {
+      iterator.sent();
       const result = attempt(value, context);
       // It has left the queue.
       if (isHeldBack) iterator.run();
