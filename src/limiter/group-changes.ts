@@ -1,6 +1,7 @@
 import { checkLimiterConfig } from '../options/check-config.ts';
 import { checkShorthands } from '../policies/rate-limit/definition.ts';
 import { checkKeys } from '../util/check.ts';
+import { withoutUndefined } from '../util/without-undefined.ts';
 import { changesFor } from './changed-options.ts';
 import { CHANGE_KEYS, type Changes, withoutRemovals } from './changes.ts';
 import { checkedChange, namesShared } from './configure.ts';
@@ -88,7 +89,10 @@ function changedLimiters(
 ): KeyLimiters {
   checkKeys('each', each, CHANGE_KEYS);
   checkShorthands(each, (path) => `each.${path}`);
-  checkLimiterConfig('each', withoutRemovals(each), [], 'each.');
+  const plain = withoutUndefined(withoutRemovals(each));
+  // Each key checks what its own concurrency bounds.
+  const unbounded = { concurrency: Number.MAX_SAFE_INTEGER, ...plain };
+  checkLimiterConfig('each', unbounded, [], 'each.');
   const next = limiters.changed(each);
   if (limiters.isByKey) return next;
   // Check the change even if no key is present: the limits of all keys are the same.

@@ -198,6 +198,19 @@ describe('wrong changes of a group', () => {
     for (const key of Object.values(keys)) expect(key.concurrency.limit).not.toBe(3);
   });
 
+  it('throw where the concurrency of a key does not allow them, and not where it does', () => {
+    const concurrencies: Record<string, number> = { a: 500, b: 60 };
+    const { group, run } = groupRig({ each: (key) => ({ concurrency: concurrencies[key] ?? 50 }) });
+    run('a1');
+    const changes = { each: { adaptive: { strategy: 'latency', minLimit: 450 } } } as const;
+    group.configure(changes);
+    expect(group.snapshot().keys.a?.adaptive).toMatchObject({ minLimit: 450 });
+    group.configure({ each: { adaptive: false } });
+    run('b1');
+    expect(() => group.configure(changes)).toThrow(/minLimit` must be .*60.*got 450/);
+    expect(group.snapshot().keys.a?.adaptive).toBeUndefined();
+  });
+
   it('throw if one key alone cannot make them', () => {
     const pace = { intervalMs: 10 };
     const { group, run } = groupRig({ each: (key) => (key === 'a' ? { pace } : {}) });
