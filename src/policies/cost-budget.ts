@@ -133,7 +133,8 @@ export class CostBudget implements Policy<Reserved> {
     const isRejected = verdict !== undefined && isRejection(verdict);
     if (cost === undefined && isSent && !isRejected) return;
     const actual = unitsIn(cost ?? 0);
-    const isPart = isSent && usage?.cost === undefined && isBrokenOff(completed);
+    const isReported = cost !== undefined && usage?.cost === undefined;
+    const isPart = isSent && isReported && isBrokenOff(completed);
     if (isPart && actual < amount) return;
     if (cost !== undefined && !isPart) this.#estimate.learn(cost - inputCost);
     if (actual > amount) this.#window.charge(actual - amount, this.#timeAt(time.now()));
@@ -194,9 +195,13 @@ export class CostBudget implements Policy<Reserved> {
   }
 }
 
-/** Whether the request ended before its answer did: it was cancelled, or its deadline passed. */
+/**
+ * Whether the attempt ended before its answer did: the request was cancelled, or its deadline
+ * passed; or the connection broke, the time was over, or an error came within the stream.
+ */
 function isBrokenOff({ outcome = 'ok', verdict }: CompletedAttempt): boolean {
-  return outcome !== 'ok' && (verdict?.kind ?? 'ok') === 'ok';
+  if (verdict === undefined || verdict.kind === 'ok') return outcome !== 'ok';
+  return verdict.connection !== undefined || verdict.timedOut === true || isRejection(verdict);
 }
 
 export const COST_BUDGET: PolicyDefinition<

@@ -24,6 +24,9 @@ interface Reported {
   readonly cachedBeside?: number;
 }
 
+/** Anthropic's first event of a stream. It counts the input, and one token of output or a few. */
+const FIRST_EVENT = 'message_start';
+
 /** A larger number is not a count. */
 const MOST_TOKENS = 1e12;
 
@@ -69,6 +72,8 @@ export function usageOf(value: unknown): Usage | undefined {
 /** The usage that an attempt reports: in one value, or in several of a stream. */
 export class ReportedUsage {
   #reported: Reported = {};
+  /** Whether nothing after the first event of a stream has reported any. */
+  #isBegun = false;
   /** The recorded amounts by limit. */
   readonly #recorded: Record<string, number> = {};
 
@@ -87,13 +92,18 @@ export class ReportedUsage {
     if (reported === undefined) return before;
     const usage = before ?? new ReportedUsage();
     usage.#reported = together(usage.#reported, reported);
+    usage.#isBegun = read(value, 'type') === FIRST_EVENT;
     usage.#record(ticket);
     return usage;
   }
 
-  /** Records the tokens, and those of input, cache and output if these are priced. */
+  /**
+   * Records the tokens, and those of input, cache and output if these are priced. A stream that ends
+   * after its first event has used an unknown number: at the least what it was expected to use.
+   */
   #record(ticket: Ticket): void {
-    this.#correct(ticket, 'tokens', tokensOf(this.#reported));
+    const tokens = tokensOf(this.#reported);
+    this.#correct(ticket, 'tokens', this.#isBegun ? Math.max(tokens, ticket.tokens) : tokens);
     if (!ticket.isPriced) return;
     for (const [name, amount] of Object.entries(pricedTokens(this.#reported))) {
       this.#correct(ticket, name, amount);

@@ -124,6 +124,25 @@ describe('a cost budget', () => {
     expect(limiter.snapshot().costBudget?.used).toBe(1.04);
   });
 
+  it.each([
+    ['its connection breaks', { code: 'ECONNRESET' }],
+    ['it takes too long', { name: 'TimeoutError' }],
+    ['an error comes in it', { error: { type: 'overloaded_error' } }],
+  ])('keeps the estimate of a streamed answer if %s', async (_, fields) => {
+    const costBudget = { maxCost: 100, windowMs: 60_000, inputPrice: 1, outputPrice: 1_000 };
+    const limiter = createLimiter({ clock: new ManualClock(), costBudget, maxAttempts: 1 });
+    const event = { message: { usage: { input_tokens: 1_000, output_tokens: 1 } } };
+    const run = limiter.run(
+      ({ observe }) => {
+        observe(event);
+        throw Object.assign(new Error('broken off'), fields);
+      },
+      { tokens: 1_000 },
+    );
+    await expect(run).rejects.toThrow('broken off');
+    expect(limiter.snapshot().costBudget?.used).toBe(1.001);
+  });
+
   it.each(['cancelled', 'late'])(
     'keeps the estimate of a streamed answer that is broken off (%s)',
     async (how) => {

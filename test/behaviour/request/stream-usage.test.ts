@@ -224,4 +224,35 @@ describe('a stream is charged what it reports', () => {
     expect((await charged(events, false, 33)).tokens).toBe(33);
     expect((await charged(events, true, 33)).tokens).toBe(33);
   });
+
+  it('or its estimate, if it ends after the first event of Anthropic, which counts hardly any output', async () => {
+    const event = {
+      type: 'message_start',
+      message: { usage: { input_tokens: 50, output_tokens: 1 } },
+    };
+    const ends = {
+      cancelled: (gone: AbortController) => gone.abort(),
+      broken: () => {
+        throw Object.assign(new TypeError('terminated'), { code: 'ECONNRESET' });
+      },
+    };
+    for (const [how, end] of Object.entries(ends)) {
+      for (const [tokens, charged] of [
+        [500, 500],
+        [20, 51],
+      ]) {
+        const limiter = createLimiter({ tokensPerMinute: 1_000_000, maxAttempts: 1 });
+        const gone = new AbortController();
+        const call = limiter.run(
+          async ({ observe }) => {
+            observe(event);
+            end(gone);
+          },
+          { tokens, signal: gone.signal },
+        );
+        await expect(call, how).rejects.toThrow();
+        expect(limiter.snapshot().rateLimit?.tokens?.used, how).toBe(charged);
+      }
+    }
+  });
 });
