@@ -74,15 +74,17 @@ export interface Feedback {
   readonly status?: number;
   /** As in {@link Verdict.outage}: `quota` and `billing` concern all requests. */
   readonly outage?: string;
-  /** As in {@link Verdict.connection}: three in a row, without an answer, are an outage. */
+  /** As in {@link Verdict.connection}: three in a row without an answer are an outage. */
   readonly connection?: ConnectionFailure;
 }
 
 /**
  * - `refused`: no connection was made: refused, no address, no route;
- * - `broken`: it was reset or closed before an answer came.
+ * - `broken`: it was reset or closed before an answer came;
+ * - `interrupted`: it was reset or closed while an answer came. The provider had accepted the
+ *   request, so this is neither a rejection nor the beginning of an outage.
  */
-export type ConnectionFailure = 'refused' | 'broken';
+export type ConnectionFailure = 'refused' | 'broken' | 'interrupted';
 
 /** The meaning of an error or a response. */
 export interface Verdict {
@@ -113,7 +115,10 @@ export interface Verdict {
    * `onLongWait`.
    */
   readonly outage?: string;
-  /** How the connection failed, if that is why there is no answer. Three in a row are an outage. */
+  /**
+   * How the connection failed, if that is why there is no whole answer. Three in a row that were
+   * `refused` or `broken` are an outage.
+   */
   readonly connection?: ConnectionFailure;
   /** Whether no answer came in time: the client has given up, or the server has (408). */
   readonly timedOut?: boolean;

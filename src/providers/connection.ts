@@ -13,12 +13,16 @@ const REFUSED_CODES = [
   'ConnectionRefused',
   'FailedToOpenSocket',
 ];
-/** Codes of a connection that broke. node-fetch has `ERR_STREAM_PREMATURE_CLOSE`, Bun 1.1 the last one. */
+/** The code of node-fetch for a body that broke off. */
+const BODY_CODE = 'ERR_STREAM_PREMATURE_CLOSE';
+/** The messages of undici and Node for a body that broke off. Other errors have them too. */
+const BODY_TEXT = /^(?:terminated|aborted)$/;
+/** Codes of a connection that broke. Bun 1.1 has the last one. */
 const BROKEN_CODES = [
   'ECONNRESET',
   'EPIPE',
   'ERR_NETWORK',
-  'ERR_STREAM_PREMATURE_CLOSE',
+  BODY_CODE,
   'UND_ERR_SOCKET',
   'APIConnectionError',
   'ConnectionClosed',
@@ -54,10 +58,11 @@ const CONNECTION_CODES = [
  * stream of HTTP/2. Deno's numbers of ECONNRESET are those of Linux, macOS and Windows.
  */
 const TEXTS = [
+  [/^(?:stream has been aborted|error reading a body from connection)$/, BODY_CODE],
   [/^Proxy response \((?:429|5\d\d)\) !== 200/, 'EHOSTUNREACH'],
   [/^error sending request .*\(Connect\): (?:tcp connect|dns) error\b/, 'ECONNREFUSED'],
   [
-    /^(?:stream has been aborted|Network connection lost\.|(?:.* reason: )?Proxy connection ended before .*|error reading a body from connection|.*\(os error (?:104|54|10054)\)|(?:error sending request .*: )?(?:connection closed before message completed|connection reset|stream closed because of a broken pipe))$/,
+    /^(?:Network connection lost\.|(?:.* reason: )?Proxy connection ended before .*|.*\(os error (?:104|54|10054)\)|(?:error sending request .*: )?(?:connection closed before message completed|connection reset|stream closed because of a broken pipe))$/,
     'ECONNRESET',
   ],
   [
@@ -90,10 +95,19 @@ export function isConnectionError(words: ReadonlySet<string>): boolean {
   return isAnyOf(CONNECTION_CODES, words);
 }
 
-/** How the connection failed; undefined if it did not, or if its request timed out. */
-export function connectionOf(words: ReadonlySet<string>): ConnectionFailure | undefined {
+/**
+ * How the connection failed; undefined if it did not, or if its request timed out.
+ * @param hasStatus whether the error has the status of an answer
+ */
+export function connectionOf(
+  words: ReadonlySet<string>,
+  texts: readonly string[],
+  hasStatus: boolean,
+): ConnectionFailure | undefined {
   if (isAnyOf(REFUSED_CODES, words)) return 'refused';
-  return isAnyOf(BROKEN_CODES, words) && !isAnyOf(TIMEOUT_CODES, words) ? 'broken' : undefined;
+  if (!isAnyOf(BROKEN_CODES, words) || isAnyOf(TIMEOUT_CODES, words)) return undefined;
+  const isBegun = hasStatus || words.has(BODY_CODE) || isIn(texts, BODY_TEXT);
+  return isBegun ? 'interrupted' : 'broken';
 }
 
 /** Whether no answer came in time. */

@@ -81,7 +81,7 @@ export function judge(
     return withoutUndefined({
       kind: 'failed',
       retry: isConnectionError(words),
-      connection: connectionOf(words),
+      connection: connectionOf(words, texts, status !== undefined),
       timedOut: isTimeout(words) || undefined,
     });
   }

@@ -123,7 +123,10 @@ export class ProviderState {
     const retryAfterMs = positive(feedback.retryAfterMs);
     const { connection } = feedback;
     if (connection !== undefined) {
-      if (feedback.kind === 'failed') this.#unreachable(connection, cause);
+      // An answer had begun, so the provider was reached then. Only an outage needs more: its probe
+      // must be answered in full.
+      const isDoubtful = connection !== 'interrupted' || policy.outage.isOn;
+      if (feedback.kind === 'failed' && isDoubtful) this.#unreachable(connection, cause);
     } else if (isAnswer(feedback)) this.reached(epoch);
     if (feedback.kind === 'ok') policy.accept(epoch, this.#clock.now());
     else if (this.#isLong(feedback, retryAfterMs)) {

@@ -251,7 +251,7 @@ describe('by a broken connection', () => {
       }),
     ],
   ])('in the middle of the body of a good response: %s', (_client, thrown) => {
-    expect(classify(thrown)).toEqual({ kind: 'failed', retry: true, connection: 'broken' });
+    expect(classify(thrown)).toEqual({ kind: 'failed', retry: true, connection: 'interrupted' });
   });
 
   it('a response of the type `error` as the cause, as msw rejects', () => {

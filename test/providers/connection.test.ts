@@ -43,7 +43,19 @@ describe('the errors of clients', () => {
         new Error('Invalid response body while trying to fetch http://127.0.0.1/: Premature close'),
         { type: 'system', errno: 'ERR_STREAM_PREMATURE_CLOSE', code: 'ERR_STREAM_PREMATURE_CLOSE' },
       ),
-      'broken',
+      'interrupted',
+    ],
+    [
+      'fetch: in a body',
+      new TypeError('terminated', {
+        cause: Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' }),
+      }),
+      'interrupted',
+    ],
+    [
+      'node:http: in a body',
+      Object.assign(new Error('aborted'), { code: 'ECONNRESET' }),
+      'interrupted',
     ],
     [
       'https-proxy-agent: the proxy closed',
@@ -98,7 +110,7 @@ describe('the errors of other runtimes', () => {
     ['Deno 2.9: reset in the TLS handshake', deno(`${TO}${RESET}`), 'broken'],
     ['Deno 2.9: HTTP/2, closed', deno(PIPE), 'broken'],
     ['Deno 2.9: HTTP/2, reset', deno('connection reset'), 'broken'],
-    ['Deno 2: in a body', new TypeError('error reading a body from connection'), 'broken'],
+    ['Deno 2: in a body', new TypeError('error reading a body from connection'), 'interrupted'],
     ['Deno 2.4: refused', new TypeError(`${TO}${REFUSED}: ${REFUSED.slice(19)}`), 'refused'],
     ['Deno 2.4: no such name', new TypeError(`${TO}${NO_NAME}`), 'refused'],
     ['Deno 2.4: closed', new TypeError(`${FROM}${CLOSED}`), 'broken'],
