@@ -23,12 +23,12 @@ async function bundled(code: string): Promise<{ bytes: number; gzipped: number }
   return { bytes: Buffer.byteLength(text), gzipped: gzipSync(text).length };
 }
 
-it('`throttle` alone costs a bundle at most 264.8 kB, 86.7 kB compressed', async () => {
+it('`throttle` alone costs a bundle at most 265.1 kB, 86.9 kB compressed', async () => {
   const { bytes, gzipped } = await bundled(
     "import { throttle } from 'headgate';\nthrottle(fetch);",
   );
-  expect(bytes).toBeLessThanOrEqual(264_800);
-  expect(gzipped).toBeLessThanOrEqual(86_700);
+  expect(bytes).toBeLessThanOrEqual(265_100);
+  expect(gzipped).toBeLessThanOrEqual(86_900);
 });
 
 it('what is imported and not used costs nothing', async () => {

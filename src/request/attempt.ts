@@ -14,6 +14,7 @@ import {
   reportUnhandled,
 } from './attempt-context.ts';
 import { resultsOf } from './project-results.ts';
+import { warnOfStream } from './returned-stream.ts';
 import type { DispatchContext } from './send-options.ts';
 
 /** The request that an attempt is made for. It decides what follows from the answer. */
@@ -171,6 +172,7 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
           if (this.context.isAbandoned) return;
           const { tail } = this.context;
           this.isWhole = tail === undefined;
+          if (this.isWhole) warnOfStream(value);
           if (!this.next(value)) return;
           if (tail === undefined) this.complete();
           else tail.follow(this);
