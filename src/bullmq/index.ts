@@ -5,6 +5,7 @@ import type { Limiter } from '../limiter/limiter.ts';
 import { checkFunction, checkInteger, checkKeys, checkMethods } from '../util/check.ts';
 import { type Clock, checkClock, systemClock } from '../util/clock.ts';
 import { print } from '../util/print.ts';
+import { warn } from '../util/warn.ts';
 import { checkWorker, type QueueJob, type QueueWorker } from './job-feed.ts';
 import { type FailedJob, QueueRun, type QueueRunCounts, type SendJob } from './queue-run.ts';
 
@@ -118,7 +119,7 @@ function contained<A extends unknown[]>(callback: (...args: A) => unknown): (...
       // An async function has the type of a callback that returns nothing.
       await callback(...args);
     } catch (error) {
-      process.emitWarning(`headgate: \`onError\` threw: ${print(error)}`);
+      warn(`headgate: \`onError\` threw: ${print(error)}`);
     }
   };
 }

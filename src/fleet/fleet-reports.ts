@@ -1,6 +1,7 @@
 import type { Instrumentation } from '../model/instrumentation.ts';
 import type { Emit } from '../model/policy-events.ts';
 import { messageOf } from '../util/print.ts';
+import { warn } from '../util/warn.ts';
 import type { FleetLearned, FleetSnapshot } from './fleet-hooks.ts';
 import type { Holdings } from './holdings.ts';
 import { snapshotOfPlan } from './learning/plan.ts';
@@ -61,7 +62,7 @@ export class StoreWarnings {
     if (this.away > 1) return;
     const consequence =
       meanwhile === 'pause' ? 'nothing is sent' : 'this worker goes on with its share';
-    process.emitWarning(
+    warn(
       `headgate${labelOf(name)} cannot reach the shared store, and ${consequence} until it answers: ${message}`,
     );
   }
@@ -69,9 +70,7 @@ export class StoreWarnings {
   back(awayMs: number, name: string | undefined): void {
     this.away -= 1;
     if (this.away > 0) return;
-    process.emitWarning(
-      `headgate${labelOf(name)} reaches the shared store again after ${Math.round(awayMs)} ms`,
-    );
+    warn(`headgate${labelOf(name)} reaches the shared store again after ${Math.round(awayMs)} ms`);
   }
 
   /** A worker that has lost the store is closed. */

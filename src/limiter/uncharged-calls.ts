@@ -1,4 +1,5 @@
 import { neverCharged } from '../policies/rate-limit-policy.ts';
+import { warn } from '../util/warn.ts';
 import type { AcquireOptions } from './acquire-options.ts';
 import type { LimiterRuntime } from './limiter-runtime.ts';
 
@@ -25,6 +26,6 @@ export class UnchargedCalls {
     this.calls = limit === undefined ? ENOUGH : this.calls + 1;
     if (limit === undefined || this.calls < ENOUGH || warned.has(limit)) return;
     warned.add(limit);
-    process.emitWarning(`headgate: ${neverCharged(limit)}`);
+    warn(`headgate: ${neverCharged(limit)}`);
   }
 }

@@ -1,5 +1,6 @@
 import type { Ticket } from '../model/ticket.ts';
 import type { CostBudget } from '../policies/cost-budget.ts';
+import { warn } from '../util/warn.ts';
 import type { ImpossibleRequests } from './impossible-requests.ts';
 
 /** Successful requests that were charged nothing after which an option is a mistake. */
@@ -26,7 +27,7 @@ export class UnchargedRequests {
     this.requests = this.isCharged(ticket) ? Number.POSITIVE_INFINITY : this.requests + 1;
     if (this.requests !== ENOUGH || given.has(warning)) return;
     given.add(warning);
-    process.emitWarning(`headgate: ${warning}`);
+    warn(`headgate: ${warning}`);
   }
 }
 

@@ -1,4 +1,5 @@
 import { print } from '../util/print.ts';
+import { warn } from '../util/warn.ts';
 
 /**
  * What the result of an attempt says about the provider:
@@ -150,7 +151,7 @@ export function judgeOf(isFailure: IsFailure | undefined, usual: IsFailure): IsF
     try {
       return isFailure(verdict);
     } catch (error) {
-      if (!warned) process.emitWarning(`headgate: \`isFailure\` threw: ${print(error)}`);
+      if (!warned) warn(`headgate: \`isFailure\` threw: ${print(error)}`);
       warned = true;
       return usual(verdict);
     }

@@ -1,6 +1,7 @@
 import { checkMethods } from '../util/check.ts';
 import { Once } from '../util/once.ts';
 import { print } from '../util/print.ts';
+import { warn } from '../util/warn.ts';
 import type { FeedbackKind, Mode } from './feedback.ts';
 import type { GaugeSnapshot } from './gauge.ts';
 import type { GateKind, SettleOutcome } from './outcome.ts';
@@ -156,16 +157,16 @@ export function contain(instrumentation: Instrumentation | undefined): Instrumen
   const known = containedBy.get(instrumentation);
   if (known !== undefined) return known;
   let warned = false;
-  const warn = (method: string, error: unknown) => {
+  const warnOnce = (method: string, error: unknown) => {
     if (warned) return;
     warned = true;
-    process.emitWarning(`a headgate instrumentation threw in \`${method}\`: ${print(error)}`);
+    warn(`a headgate instrumentation threw in \`${method}\`: ${print(error)}`);
   };
   const safe: Partial<Record<keyof Instrumentation, Method>> = {};
   for (const method of [...EVENT_METHODS, 'around', 'needsArrival'] as const) {
     const tell = instrumentation[method] as Method | undefined;
     if (tell !== undefined)
-      safe[method] = quiet(instrumentation, tell, (error) => warn(method, error));
+      safe[method] = quiet(instrumentation, tell, (error) => warnOnce(method, error));
   }
   for (const method of AROUND_METHODS) {
     const carry = instrumentation[method] as Method | undefined;
@@ -175,20 +176,20 @@ export function contain(instrumentation: Instrumentation | undefined): Instrumen
       try {
         carry.call(instrumentation, subject, once.run);
       } catch (error) {
-        if (!once.hasThrown(error)) warn(method, error);
+        if (!once.hasThrown(error)) warnOnce(method, error);
       }
       once.end();
     };
   }
   const open = instrumentation.opened as Method | undefined;
   if (open !== undefined) {
-    const opened = quiet(instrumentation, open, (error) => warn('opened', error));
+    const opened = quiet(instrumentation, open, (error) => warnOnce('opened', error));
     safe.opened = (read) => {
       const close = opened(read);
       return quiet(
         instrumentation,
         typeof close === 'function' ? (close as Method) : () => {},
-        (error) => warn('opened', error),
+        (error) => warnOnce('opened', error),
       );
     };
   }

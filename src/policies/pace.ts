@@ -1,6 +1,7 @@
 import { checkBetween, wrongValue } from '../util/check.ts';
 import type { Random } from '../util/clock.ts';
 import { print } from '../util/print.ts';
+import { warn } from '../util/warn.ts';
 import {
   DEFAULT_INTERVAL_MS,
   DEFAULT_MAX_INTERVAL_MS,
@@ -115,7 +116,7 @@ export function containedRandom(random: Random): Random {
     } catch (error) {
       why = error;
     }
-    if (!warned) process.emitWarning(`headgate: \`random\` failed: ${print(why)}`);
+    if (!warned) warn(`headgate: \`random\` failed: ${print(why)}`);
     warned = true;
     return 0;
   };

@@ -3,6 +3,7 @@ import type { Ticket } from '../model/ticket.ts';
 import type { Gate } from '../queue/gate.ts';
 import { checkNumber } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
+import { warn } from '../util/warn.ts';
 import { passesAgain } from './retries.ts';
 import { type RequestSink, StreamRequests } from './stream-requests.ts';
 import type { RequestInput, TicketFactory } from './ticket-factory.ts';
@@ -169,7 +170,7 @@ let warned = false;
 function warnOfReclaim(reclaimAfterMs: number): void {
   if (warned) return;
   warned = true;
-  process.emitWarning(
+  warn(
     `headgate: a ticket came to no further gate within ${reclaimAfterMs} ms and was reclaimed; ` +
       "an operator that drops tickets should settle them: ticket.settle('cancelled')",
   );

@@ -1,4 +1,5 @@
 import { isLiveStream, read } from '../providers/shape.ts';
+import { warn } from '../util/warn.ts';
 
 let warned = false;
 
@@ -10,7 +11,7 @@ export function warnOfStream(value: unknown): void {
   if (warned || typeof value !== 'object' || value === null) return;
   if (typeof read(value, Symbol.asyncIterator) !== 'function' && !isLiveStream(value)) return;
   warned = true;
-  process.emitWarning(
+  warn(
     'headgate: a task has returned a stream, so its slot is free before the stream has been read, and the signal no longer reaches it. Read the stream inside the task, or give `throttle` an async generator',
   );
 }

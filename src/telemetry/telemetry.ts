@@ -4,6 +4,7 @@ import { joinInstrumentations, uniteInstrumentations } from '../model/join-instr
 import { checkChoice, checkKeys, checkMethods, checkObject, wrongType } from '../util/check.ts';
 import { getOrMake } from '../util/collections.ts';
 import { print } from '../util/print.ts';
+import { warn } from '../util/warn.ts';
 import { Labels } from './attributes.ts';
 import { areContextsCarried, ContextPropagator } from './context-propagator.ts';
 import { type Instruments, instrumentsOf } from './instruments.ts';
@@ -154,7 +155,7 @@ function instrumentationOrNone(
   try {
     return instrumentationOf(name, telemetry);
   } catch (error) {
-    process.emitWarning(`headgate goes on without telemetry: ${print(error)}`);
+    warn(`headgate goes on without telemetry: ${print(error)}`);
     return undefined;
   }
 }

@@ -1,3 +1,5 @@
+import { warn } from './warn.ts';
+
 /** Node's `fetch` publishes each request in this diagnostics channel. Other runtimes do not. */
 export const REQUESTS_OF_FETCH = 'undici:request:create';
 
@@ -16,7 +18,7 @@ export function warnOfSdkRetries(message: unknown): void {
   const { origin, headers } = message.request as { origin?: unknown; headers?: unknown };
   if (warned.has(origin) || !SENT_AGAIN.test(String(headers))) return;
   warned.add(origin);
-  process.emitWarning(
+  warn(
     `headgate: an SDK has sent a request to ${origin} again by itself. If its calls go through headgate, set its maxRetries to 0: headgate does not see the answers that the SDK retries`,
   );
 }

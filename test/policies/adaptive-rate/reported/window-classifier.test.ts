@@ -36,6 +36,8 @@ function watch(limit: Window, size: number, watching: Watching) {
   return found;
 }
 
+const ANSWER = { isAccepted: true, order: 0, roundedMs: 5 } as const;
+
 const WINDOWS_MS = [1_000, 5_000, 10_000, 60_000];
 
 describe('a window, as its reports show it', () => {
@@ -87,7 +89,8 @@ describe('a window, as its reports show it', () => {
     const found = new WindowClassifier();
     for (let at = 1_000; at < 50_000; at += 500) {
       const used = 600 - Math.floor(at / 1_000);
-      found.report({ limit: 600, used, resetMs: 60_000 - at, roundedMs: 5, windowMs: 60_000, at });
+      const resetMs = 60_000 - at;
+      found.report({ ...ANSWER, limit: 600, used, resetMs, windowMs: 60_000, at });
     }
     expect(found.kind).toBe('fixed');
   });
@@ -95,7 +98,7 @@ describe('a window, as its reports show it', () => {
   it('is not judged by four reports, nor by such as lie far apart', () => {
     const found = new WindowClassifier();
     const report = (at: number, used: number, resetMs: number) =>
-      found.report({ limit: 10, used, resetMs, roundedMs: 5, windowMs: 1_000, at });
+      found.report({ ...ANSWER, limit: 10, used, resetMs, windowMs: 1_000, at });
     report(100, 1, 901);
     report(300, 3, 701);
     report(400, 4, 601);
@@ -115,7 +118,7 @@ describe('a window, as its reports show it', () => {
       limit.take(now);
       const used = 10 - limit.left(now);
       const resetMs = limit.resetMs(now);
-      found.report({ limit: 10, used, resetMs, roundedMs: 5, windowMs: 1_000, at: now });
+      found.report({ ...ANSWER, limit: 10, used, resetMs, windowMs: 1_000, at: now });
       if (found.kind !== kinds.at(-1)) kinds.push(found.kind);
     }
     expect(kinds).toEqual(['fixed', 'sliding']);
@@ -124,7 +127,7 @@ describe('a window, as its reports show it', () => {
   it('may be a bucket as long as no reset is longer than that of one', () => {
     const found = new WindowClassifier();
     const report = (used: number, resetMs: number) =>
-      found.report({ limit: 600, used, resetMs, roundedMs: 5, windowMs: 60_000, at: 0 });
+      found.report({ ...ANSWER, limit: 600, used, resetMs, windowMs: 60_000, at: 0 });
     report(10, 1_500);
     expect(found.kind).toBe('bucket');
     report(10, 1_506);
@@ -136,7 +139,7 @@ describe('a window, as its reports show it', () => {
   it('is no bucket if its reset stays while the usage grows', () => {
     const found = new WindowClassifier();
     const report = (used: number, resetMs: number) =>
-      found.report({ limit: 50, used, resetMs, roundedMs: 1_500, windowMs: 60_000, at: 0 });
+      found.report({ ...ANSWER, limit: 50, used, resetMs, roundedMs: 1_500, windowMs: 60_000, at: 0 });
     report(17, 5_000);
     // A bucket would need at least 3,500 / 18 ms for each: 32 of them are within the rounding.
     report(33, 5_000);
@@ -148,7 +151,7 @@ describe('a window, as its reports show it', () => {
   it('may be a bucket that holds less than its window, whatever its usage', () => {
     const found = new WindowClassifier();
     const report = (used: number, resetMs: number) =>
-      found.report({ limit: 600, used, resetMs, roundedMs: 5, windowMs: 60_000, at: 0 });
+      found.report({ ...ANSWER, limit: 600, used, resetMs, windowMs: 60_000, at: 0 });
     // It holds 100, and gets back 10 a second.
     report(590, 9_000);
     report(501, 100);
@@ -165,14 +168,14 @@ describe('a window, as its reports show it', () => {
     // The reports miss 500 of 600 from the start, so that a reset is in no proportion to the usage.
     const found = watch(bucket(10, 100), 600, { seconds: 1, stepMs: 10 });
     const odd = { used: 580, resetMs: 100_000, at: 1_050 };
-    found.report({ limit: 600, roundedMs: 5, windowMs: 60_000, ...odd });
+    found.report({ ...ANSWER, limit: 600, windowMs: 60_000, ...odd });
     expect(found.kind).toBe('bucket');
   });
 
   it('is never without length, so that there is a rate', () => {
     const found = new WindowClassifier();
     for (let at = 0; at < 20_000; at += 500) {
-      found.report({ limit: 10, used: 5, resetMs: 0, roundedMs: 5, windowMs: 60_000, at });
+      found.report({ ...ANSWER, limit: 10, used: 5, resetMs: 0, windowMs: 60_000, at });
     }
     expect(found.lengthMs).toBe(1);
   });
