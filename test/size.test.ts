@@ -23,12 +23,12 @@ async function bundled(code: string): Promise<{ bytes: number; gzipped: number }
   return { bytes: Buffer.byteLength(text), gzipped: gzipSync(text).length };
 }
 
-it('`throttle` alone costs a bundle at most 265.2 kB, 86.9 kB compressed', async () => {
+it('`throttle` alone costs a bundle at most 266.7 kB, 87.3 kB compressed', async () => {
   const { bytes, gzipped } = await bundled(
     "import { throttle } from 'headgate';\nthrottle(fetch);",
   );
-  expect(bytes).toBeLessThanOrEqual(265_200);
-  expect(gzipped).toBeLessThanOrEqual(86_900);
+  expect(bytes).toBeLessThanOrEqual(266_700);
+  expect(gzipped).toBeLessThanOrEqual(87_300);
 });
 
 it('what is imported and not used costs nothing', async () => {

@@ -14,6 +14,8 @@ import {
 export interface LeaseIssuer {
   /** Takes back exactly what was charged to the ticket. Must not throw. */
   giveBack(charge: unknown, ticket: Ticket): void;
+  /** The answer to an attempt has begun: it was accepted, and goes on. Must not throw. */
+  begun?(charge: unknown, verdict: Verdict): void;
 }
 
 /** Bounds how long a request waits for its first attempt. */
@@ -328,6 +330,15 @@ export class Ticket<out T = unknown> {
     }
     if (this.#second === issuer) this.giveSecondBack();
     else if (this.#first === issuer) this.giveFirstBack();
+  }
+
+  /** @internal the answer to the present attempt has begun: it was accepted, and goes on */
+  begun(verdict: Verdict): void {
+    for (let lease = this.#top; lease !== undefined; lease = lease.below) {
+      lease.issuer.begun?.(lease.charge, verdict);
+    }
+    this.#second?.begun?.(this.#secondCharge, verdict);
+    this.#first?.begun?.(this.#firstCharge, verdict);
   }
 
   /** @internal refuses the request for good; its leases are given back when it is settled */

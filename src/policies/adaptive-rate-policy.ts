@@ -134,6 +134,16 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     this.#events.bounded(before, this.#most, time.now());
   }
 
+  begun(charge: RateCharge, verdict: Verdict, time: Time): void {
+    if (this.#fleetRate !== undefined) return;
+    if (this.#learned !== undefined || isFirstLesson(verdict)) {
+      this.#learnedRate().begun(charge, verdict, time.now());
+    } else if (this.#isOpening && typeof charge === 'number') {
+      // It makes room for two until it ends, and then for one more beside itself.
+      if (this.#first.begun(charge, time.now())) this.#setLimit(this.#limit + 2);
+    }
+  }
+
   #learn(charge: RateCharge, completed: CompletedAttempt, time: Time): void {
     const { verdict } = completed;
     const sentAt = this.#sentAt(charge);
@@ -229,10 +239,11 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
    */
   #endFirst(charge: RateCharge, makesRoom: boolean, time: Time): void {
     if (typeof charge !== 'number') return;
-    this.#first.ended(charge, this.#inFlight === 0);
+    const hadBegun = this.#first.ended(charge, this.#inFlight === 0);
     if (this.#maxLimit === 1) this.#first.rests(time.now());
-    if (!this.#isOpening || !makesRoom) return;
-    if (this.#first.answered(charge, time.now())) this.#setLimit(this.#limit + 1);
+    if (!this.#isOpening) return;
+    if (hadBegun) this.#setLimit(this.#limit - 1);
+    else if (makesRoom && this.#first.answered(charge, time.now())) this.#setLimit(this.#limit + 1);
   }
 
   #sentAt(charge: RateCharge): number {

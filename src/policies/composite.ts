@@ -1,3 +1,4 @@
+import type { Verdict } from '../model/feedback.ts';
 import type { GateKind } from '../model/outcome.ts';
 import {
   type CompletedAttempt,
@@ -153,6 +154,17 @@ export class Composite implements Policy<Charges> {
     if (third !== 0) this.#third.policy.giveBack(third, completed, moment);
     if (second !== 0) this.#second.policy.giveBack(second, completed, moment);
     if (first !== 0) this.#first.policy.giveBack(first, completed, moment);
+  }
+
+  begun(charges: Charges, verdict: Verdict, time: Time): void {
+    const moment = this.#moment.of(time);
+    const { first, second, third, fourth, fifth, sixth } = charges;
+    if (first !== 0) this.#first.policy.begun?.(first, verdict, moment);
+    if (second !== 0) this.#second.policy.begun?.(second, verdict, moment);
+    if (third !== 0) this.#third.policy.begun?.(third, verdict, moment);
+    if (fourth !== 0) this.#fourth.policy.begun?.(fourth, verdict, moment);
+    if (fifth !== 0) this.#fifth.policy.begun?.(fifth, verdict, moment);
+    if (sixth !== 0) this.#sixth.policy.begun?.(sixth, verdict, moment);
   }
 
   snapshot(): object {

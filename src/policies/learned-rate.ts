@@ -107,6 +107,15 @@ export class LearnedRate {
     this.#apply(from, now);
   }
 
+  /** The answer to an attempt has begun, so it was accepted; it has not ended yet. */
+  begun(charge: RateCharge, { limits }: Verdict, now: number): void {
+    const sending = typeof charge === 'number' ? this.#early.get(charge) : charge;
+    if (sending === undefined) return;
+    const from = this.#learner.rate.perSecond;
+    this.#learner.begun(sending, limits, now);
+    this.#apply(from, now);
+  }
+
   /** An attempt has ended that is no evidence. */
   withdraw(charge: RateCharge, now: number): void {
     const sending = this.#sendingOf(charge);

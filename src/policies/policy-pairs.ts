@@ -1,3 +1,4 @@
+import type { Verdict } from '../model/feedback.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { AdaptiveRatePolicy } from './adaptive-rate-policy.ts';
 import type { ByteBudgetPolicy } from './byte-budget-policy.ts';
@@ -108,6 +109,11 @@ export class PacePolicy implements Policy<RateCharge | Probing> {
     }
     if (!this.#isRetired) this.#rate.giveBack(charge.charge, completed, time);
     this.#backoff.giveBack(charge.probe, completed, time);
+  }
+
+  begun(charge: RateCharge | Probing, verdict: Verdict, time: Time): void {
+    if (this.#isRetired) return;
+    this.#rate.begun(charge instanceof Probing ? charge.charge : charge, verdict, time);
   }
 
   snapshot(): object {

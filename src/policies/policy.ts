@@ -82,6 +82,11 @@ export interface Policy<Charge = unknown> {
   take(request: RequestCost, now: number): Charge | 0;
   /** Takes a charge back when the request has ended, or its attempt if each attempt is charged. */
   giveBack(charge: Charge, completed: CompletedAttempt, time: Time): void;
+  /**
+   * The answer to an attempt has begun, as that of a stream: it was accepted, and goes on. Its end
+   * may still be a rejection. Not called for answers that end when they begin.
+   */
+  begun?(charge: Charge, verdict: Verdict, time: Time): void;
   /** Removes a part of this policy. Charges of that part are not given back to it any more. */
   retire?(part: Policy): void;
   /** The error of a request that no wait is enough for; undefined if a wait is enough. */

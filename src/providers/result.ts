@@ -40,6 +40,13 @@ export function limitsOfResultOrHeaders(answer: unknown): readonly ReportedLimit
   return limitsIn(headersOfResult(answer) ?? answer);
 }
 
+/** Whether an answer, as `observe` gets it, has a status that says that it was accepted. */
+export function isSuccess(answer: unknown): boolean {
+  const response = isStatus(read(answer, 'status')) ? answer : read(answer, 'response');
+  const status = read(response, 'status');
+  return isStatus(status) && status >= 200 && status < 300;
+}
+
 function limitsIn(headers: object | undefined): readonly ReportedLimit[] | undefined {
   if (headers === undefined) return undefined;
   const limits = reportedLimits(headers);

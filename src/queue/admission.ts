@@ -1,3 +1,4 @@
+import type { Verdict } from '../model/feedback.ts';
 import type { LeaseIssuer, Ticket } from '../model/ticket.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { Clock } from '../util/clock.ts';
@@ -161,6 +162,12 @@ export class Admission<C extends Policy = Policy> {
   giveBack(charge: unknown, ticket: Ticket): void {
     if (charge instanceof LaterCharge) charge.policy.giveBack(charge.charge, ticket, this.clock);
     else this.original.giveBack(charge, ticket, this.clock);
+  }
+
+  /** Tells the policy that has charged an attempt that its answer has begun. */
+  begun(charge: unknown, verdict: Verdict): void {
+    if (charge instanceof LaterCharge) charge.policy.begun?.(charge.charge, verdict, this.clock);
+    else this.original.begun?.(charge, verdict, this.clock);
   }
 
   private holdOf(isRetry: boolean): Policy<number> | undefined {

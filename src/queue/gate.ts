@@ -1,3 +1,4 @@
+import type { Verdict } from '../model/feedback.ts';
 import { Tap } from '../model/inspection.ts';
 import { type Instrumentation, needsArrival } from '../model/instrumentation.ts';
 import type { GateKind } from '../model/outcome.ts';
@@ -177,6 +178,12 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     this.admission.giveBack(charge, ticket);
     // If the request has ended, its other leases are given back next; then other requests may pass.
     if (!this.admission.hasHold || ticket.outcome === undefined) this.loop.drain();
+  }
+
+  begun(charge: unknown, verdict: Verdict): void {
+    this.admission.begun(charge, verdict);
+    // A project may have called this: other requests are not sent within its turn.
+    queueMicrotask(() => this.loop.drain());
   }
 
   /**

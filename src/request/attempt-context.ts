@@ -1,7 +1,8 @@
 import { config, Subscriber } from 'rxjs';
 import type { ReportedLimit } from '../model/feedback.ts';
 import type { Ticket } from '../model/ticket.ts';
-import { limitsOfResultOrHeaders } from '../providers/result.ts';
+import { OK, withLimits } from '../providers/classify.ts';
+import { isSuccess, limitsOfResultOrHeaders } from '../providers/result.ts';
 import { ReportedUsage } from '../providers/usage.ts';
 import { checkAmount, checkNumber } from '../util/check.ts';
 
@@ -81,7 +82,8 @@ export class AttemptContext {
    * have them: SDKs hide the headers and return only the body.
    *
    * Tokens that were recorded before stay as they are. Limits must be observed before the project's
-   * first value or error. After the end of the attempt it has no effect.
+   * first value or error. An answer with a status of 200 to 299 counts as accepted from then on, so
+   * observe that of a stream before you read it. After the end of the attempt it has no effect.
    *
    * @param answer a `Response`, the result of an SDK's `withResponse()`, any object with `headers`,
    * the headers themselves, or a body with `usage`. Other values are ignored
@@ -93,7 +95,9 @@ export class AttemptContext {
   get observe(): <A>(answer: A) => A {
     return (answer) => {
       if (this.isRunning) {
-        this.limits = limitsOfResultOrHeaders(answer) ?? this.limits;
+        const limits = limitsOfResultOrHeaders(answer);
+        this.limits = limits ?? this.limits;
+        if (isSuccess(answer)) this.#ticket.begun(withLimits(OK, limits));
         this.readUsage(answer);
       }
       return answer;

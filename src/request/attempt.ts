@@ -203,7 +203,9 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
     this.isAnswered = true;
     const { readsAnswers } = this.request.dispatch.answers;
     const limits = readsAnswers ? limitsOfResult(value) : undefined;
-    this.request.accepted(withLimits(verdict, limits ?? this.context.limits));
+    const answer = withLimits(verdict, limits ?? this.context.limits);
+    this.request.accepted(answer);
+    if (value !== undefined && !this.isWhole) this.request.ticket.begun(answer);
   }
 
   /** Gives telemetry the status of a Response. */

@@ -81,6 +81,7 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'shared-group.ts': ['an answer', '1'],
   'shared.ts': ['an answer', '1'],
   'simulator.ts': ['40'],
+  'stream-text.ts': ['It says: '],
   'streaming.ts': ['message_start', 'content_block_delta', 'message_stop'],
   'telemetry.ts': ['1'],
   'testing.ts': ['a minute passed in no time'],

@@ -75,17 +75,20 @@ describe('throttleFrom', () => {
     subscription.unsubscribe();
   });
 
-  it('reads at most 1,000 more than the concurrency ahead, or up to `readAhead`', () => {
+  it('reads at most 1,000 more than the concurrency ahead, or up to `readAhead`', async () => {
     const never = () => new Promise<number>(() => {});
-    const read = (options: Parameters<typeof throttleFrom>[2]) => {
+    const read = async (options: Parameters<typeof throttleFrom>[2]) => {
       const source = endless();
-      throttleFrom(source, never, options).subscribe().unsubscribe();
+      const subscription = throttleFrom(source, never, options).subscribe();
+      // After each 1,000 values that are not sent, the event loop comes first.
+      for (let turn = 0; turn < 6; turn += 1) await new Promise(setImmediate);
+      subscription.unsubscribe();
       return source.read;
     };
-    expect(read({ concurrency: 5_000 })).toBe(6_000);
-    expect(read({ concurrency: of(5_000) })).toBe(1_000);
-    expect(read({})).toBe(800);
-    expect(read({ concurrency: 5, readAhead: 7 })).toBe(7);
+    expect(await read({ concurrency: 5_000 })).toBe(6_000);
+    expect(await read({ concurrency: of(5_000) })).toBe(1_000);
+    expect(await read({})).toBe(800);
+    expect(await read({ concurrency: 5, readAhead: 7 })).toBe(7);
   });
 
   it('takes very many values of a source without an end of the turn, in constant stack', () => {

@@ -17,7 +17,7 @@ export class LimitSigns {
     return this.reportsLimits || this.namesCauses;
   }
 
-  answered({ limits }: Verdict): void {
+  answered(limits: Verdict['limits']): void {
     if (limits !== undefined) this.reportsLimits = true;
   }
 

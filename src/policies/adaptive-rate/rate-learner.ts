@@ -155,13 +155,22 @@ export class RateLearner implements SendHistoryListener {
   }
 
   /** The attempt was answered. @param used its tokens, if they are known */
-  answered(sent: SentAttempt, verdict: Verdict, used: number | undefined, now: number): void {
-    this.signs.answered(verdict);
-    this.rate.answered(sent, verdict, used, now);
-    this.log.accept(sent, now);
-    if (this.firstReport === 'awaited' && !this.log.hasRejected) this.permitTold(verdict.limits);
-    // Only an answer can prove a named wait too long; silence cannot.
-    this.closed.named.accepted(sent.at);
+  answered(sent: SentAttempt, { limits }: Verdict, used: number | undefined, now: number): void {
+    if (used !== undefined) this.rate.units.settle(sent, used);
+    this.log.end();
+    this.begun(sent, limits, now);
+  }
+
+  /** The answer to the attempt has begun, so it was accepted. It may go on for long. */
+  begun(sent: SentAttempt, limits: Verdict['limits'], now: number): void {
+    if (!sent.isAnswered) {
+      this.signs.answered(limits);
+      this.rate.report(sent, limits, now);
+      this.log.accept(sent, now);
+      if (this.firstReport === 'awaited' && !this.log.hasRejected) this.permitTold(limits);
+      // Only an answer can prove a named wait too long; silence cannot.
+      this.closed.named.accepted(sent.at);
+    }
     this.log.advance(now);
   }
 

@@ -158,15 +158,9 @@ export class SendingRate {
     requests.delayUntil(this.demand.lastSentAt + 1 / requests.perMs);
   }
 
-  /** An answer came. @param used the tokens that it cost, if they are known */
-  answered(
-    sent: SentAttempt,
-    { limits = [] }: Verdict,
-    used: number | undefined,
-    now: number,
-  ): void {
+  /** An accepted attempt reports these limits, or none. */
+  report(sent: SentAttempt, limits: Verdict['limits'] = [], now: number): void {
     const { estimate, units } = this;
-    if (used !== undefined) units.settle(sent, used);
     units.report(limits, sent, true, now);
     estimate.scale(this.raised.follow(this.hard.perMs('requests')));
     const limit = shortestOf(limits, 'requests');

@@ -37,9 +37,9 @@ describe('what a rejection says of its cause', () => {
 
   it('is another cause where answers tell limits, and it does not', () => {
     const signs = new LimitSigns();
-    signs.answered({ kind: 'ok' });
+    signs.answered(undefined);
     expect(signs.isTold).toBe(false);
-    signs.answered(LIMITS);
+    signs.answered(LIMITS.limits);
     expect(signs.isForeign(BARE)).toBe(true);
   });
 });
@@ -65,7 +65,7 @@ describe('a wait that rejections name alike', () => {
 
   it('is none where answers, or other rejections, report limits', () => {
     const told = [new LimitSigns(), new LimitSigns()];
-    told[0]?.answered(LIMITS);
+    told[0]?.answered(LIMITS.limits);
     told[1]?.isForeign({ ...BARE, limits: [report(0)] });
     expect(told.map((signs) => signs.namesSameWait(named(10)))).toEqual([false, false]);
   });

@@ -33,6 +33,35 @@ function playing(learner = new RateLearner(none)) {
   return player;
 }
 
+describe('an answer that has begun', () => {
+  const limits = [{ unit: 'requests', limit: 100, remaining: 60, resetMs: 60_000 }] as const;
+  const usedUp = [{ ...limits[0], remaining: 0 }] as const;
+
+  it('counts once, with the limits that it reports first', () => {
+    const learner = new RateLearner(none);
+    const sent = learner.take(0, 0);
+    learner.begun(sent, limits, 100);
+    learner.begun(sent, usedUp, 200);
+    expect(learner.wait(200)).toBe(0);
+    learner.answered(sent, { ...OK, limits: usedUp }, undefined, 30_000);
+    expect(learner.wait(30_000)).toBe(0);
+  });
+
+  it('lets more go, and is in flight until it ends', () => {
+    const learner = new RateLearner(none);
+    const sent = Array.from({ length: 16 }, () => learner.take(0, 0));
+    const [first, second] = sent as [SentAttempt, SentAttempt];
+    expect(learner.wait(10)).toBe(Number.POSITIVE_INFINITY);
+    learner.begun(first, undefined, 10);
+    expect(learner.wait(10)).toBe(0);
+    // The attempts in flight beside the next one.
+    expect(learner.take(0, 10).others).toBe(16);
+    learner.answered(first, OK, undefined, 20);
+    learner.answered(second, OK, undefined, 20);
+    expect(learner.take(0, 20).others).toBe(15);
+  });
+});
+
 describe('a learner of the rate', () => {
   it('lets 16 go at once, and no more until an answer comes', () => {
     const learner = new RateLearner(none);

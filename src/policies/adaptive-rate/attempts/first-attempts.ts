@@ -43,9 +43,11 @@ export class FirstAttempts {
   #beforeIdle = 0;
   /** Since when nothing is in flight, where that is the only sign of no demand. */
   #restsSince = Number.POSITIVE_INFINITY;
-  /** All attempts of a lower order have ended, or are presumed to be accepted. */
+  /** All attempts of a lower order have ended, or are known or presumed to be accepted. */
   #presumed = 0;
   #answeredAt = Number.NEGATIVE_INFINITY;
+  /** The numbers of those in flight whose answers have begun. */
+  readonly #begun = new Set<number>();
 
   /**
    * An attempt was sent.
@@ -70,8 +72,11 @@ export class FirstAttempts {
     return this.#sent - number < KEPT_TIMES ? this.#timeOf(number - 1) : Number.NaN;
   }
 
-  /** @param isLast whether no attempt is in flight now */
-  ended(number: number, isLast: boolean): void {
+  /**
+   * @param isLast whether no attempt is in flight now
+   * @returns whether its answer had begun before, when it was not yet presumed to be accepted
+   */
+  ended(number: number, isLast: boolean): boolean {
     if (isLast) {
       // The next attempt is the first one in `#times`.
       this.#since = this.#sent;
@@ -79,6 +84,7 @@ export class FirstAttempts {
     } else if (this.#sent - number < KEPT_TIMES) {
       this.#times[(number - 1 - this.#since) % KEPT_TIMES] = Number.NaN;
     }
+    return this.#begun.delete(number);
   }
 
   /**
@@ -87,6 +93,16 @@ export class FirstAttempts {
    */
   rests(now: number): void {
     this.#restsSince = now;
+  }
+
+  /**
+   * The answer to an attempt has begun.
+   * @returns false if it had before, or was presumed to be accepted already
+   */
+  begun(number: number, now: number): boolean {
+    if (!this.answered(number, now) || this.#begun.has(number)) return false;
+    this.#begun.add(number);
+    return true;
   }
 
   /** An attempt was answered well. @returns false if it was presumed to be accepted already */
@@ -129,12 +145,14 @@ export class FirstAttempts {
   }
 
   /**
-   * When the first attempt in flight was sent that is not presumed to be accepted; NaN if there is
-   * none.
+   * When the first attempt in flight was sent that is neither known nor presumed to be accepted; NaN
+   * if there is none.
    */
   get #oldestAt(): number {
-    this.#presumed = this.#oldest(this.#presumed);
-    return this.#presumed < this.#sent ? this.#timeOf(this.#presumed) : Number.NaN;
+    let order = this.#oldest(this.#presumed);
+    while (this.#begun.has(order + 1)) order = this.#oldest(order + 1);
+    this.#presumed = order;
+    return order < this.#sent ? this.#timeOf(order) : Number.NaN;
   }
 
   /** The first attempt from this one on that is in flight and remembered. */

@@ -87,13 +87,17 @@ export class SendHistory {
     sent.unknown = this._unknown;
   }
 
+  /** An attempt has ended with an answer. */
+  end(): void {
+    this.inFlight -= 1;
+  }
+
   /**
-   * @param answeredAt when it was answered; undefined if only silence shows that it is accepted
+   * @param answeredAt when its answer began; undefined if only silence shows that it is accepted
    * @returns false if its result was known already
    */
   accept(sent: SentAttempt, answeredAt?: number): boolean {
     if (answeredAt !== undefined) {
-      this.inFlight -= 1;
       this.answeredAt = answeredAt;
       sent.isAnswered = true;
       if (this.rejections > 0 && !this.isConfirmed) this.confirm(true);

@@ -94,7 +94,7 @@ describe('several processes with one key', () => {
     [2, 'fixed-window', 3_000, 2],
     [2, 'fixed-window', 15_000, 2],
     [2, 'fixed-window', 21_000, 2],
-    [8, 'fixed-window', 2_300, 2],
+    [8, 'fixed-window', 2_300, 2.3],
     [2, 'sliding-window', 3_000, 2],
     [2, 'token-bucket', 3_000, 3],
     ...(isLong

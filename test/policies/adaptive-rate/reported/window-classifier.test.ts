@@ -139,7 +139,15 @@ describe('a window, as its reports show it', () => {
   it('is no bucket if its reset stays while the usage grows', () => {
     const found = new WindowClassifier();
     const report = (used: number, resetMs: number) =>
-      found.report({ ...ANSWER, limit: 50, used, resetMs, roundedMs: 1_500, windowMs: 60_000, at: 0 });
+      found.report({
+        ...ANSWER,
+        limit: 50,
+        used,
+        resetMs,
+        roundedMs: 1_500,
+        windowMs: 60_000,
+        at: 0,
+      });
     report(17, 5_000);
     // A bucket would need at least 3,500 / 18 ms for each: 32 of them are within the rounding.
     report(33, 5_000);
