@@ -80,7 +80,7 @@ const OWN_METRICS = {
     'headgate.attempt.duration',
     's',
     [errorType],
-    'how long calls to the API took; calls that were abandoned are left out',
+    'how long calls to the API took; those of cancelled requests are left out',
     SECONDS,
   ),
   givenUp: counter(

@@ -44,6 +44,7 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'google-stream.ts': ['ended'],
   'google.ts': ['It says: ', 'true'],
   'group-configure.ts': ['1', 'ADA,BOB,CY,DEE'],
+  'group-waits.ts': ['bob 2 concurrency', 'ada 1 concurrency'],
   'group.ts': ['large one', 'large two', 'small three', 'small four', 'large,small'],
   'inspector.ts': ['http://127.0.0.1:'],
   'langchain.ts': ['It says: ', 'It says: ', 'ended: 3'],
