@@ -43,6 +43,8 @@ const ALONE = run([
   'test/behaviour/limiter/{fetch-signal,fetch-unread,group-idle,group-memory,waiting-memory}.test.ts',
   'test/fleet/memory-store.test.ts',
   'test/behaviour/providers/aborted-bodies.test.ts',
+  // Its warning comes once in a process.
+  'test/behaviour/request/returned-stream.test.ts',
   'test/behaviour/telemetry/growth.test.ts',
   'test/laws/{laws,found}.test.ts',
   'test/inspector/{fleet-watch,monitor,security}.test.ts',

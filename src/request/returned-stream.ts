@@ -8,10 +8,15 @@ let warned = false;
  * ended, so it gives its slot back while the answer still comes, and its tokens stay unknown.
  */
 export function warnOfStream(value: unknown): void {
-  if (warned || typeof value !== 'object' || value === null) return;
-  if (typeof read(value, Symbol.asyncIterator) !== 'function' && !isLiveStream(value)) return;
+  if (warned || !isUnread(value)) return;
   warned = true;
   warn(
     'headgate: a task has returned a stream, so its slot is free before the stream has been read, and the signal no longer reaches it. Read the stream inside the task, or give `throttle` an async generator',
   );
+}
+
+/** Whether a value is a stream, or an answer of the AI SDK that holds one. */
+export function isUnread(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return typeof read(value, Symbol.asyncIterator) === 'function' || isLiveStream(value);
 }

@@ -44,11 +44,12 @@ export class ProxyConnectionError extends ConnectionError {}
 
 /** A good status with a body that is not JSON: the server is not a model API. */
 export class BadAnswerError extends ConnectionError {
-  readonly statusCode: number;
+  /** Not named `status` or `statusCode`: an error with one is an answer that broke off. */
+  readonly pageStatus: number;
 
-  constructor(target: string, statusCode: number) {
-    super(`${target} answered ${statusCode} with a body that is not JSON`, 'ERR_NETWORK');
-    this.statusCode = statusCode;
+  constructor(target: string, pageStatus: number) {
+    super(`${target} answered ${pageStatus} with a body that is not JSON`, 'ERR_NETWORK');
+    this.pageStatus = pageStatus;
   }
 }
 
@@ -179,7 +180,7 @@ export class OutageWatch {
     if (error instanceof BadAnswerError && this.wasReached && this.#bad < IN_A_ROW - 1) {
       this.#bad += 1;
       this.#isThere();
-      return { kind: 'failed', retry: true, status: error.statusCode };
+      return { kind: 'failed', retry: true, status: error.pageStatus };
     }
     // Do not retry a status below 400 without a result, even if its body mentions a limit; but
     // OpenRouter answers 200 with the status of the model's provider in the body.
