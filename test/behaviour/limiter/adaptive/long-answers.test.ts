@@ -85,6 +85,16 @@ describe('answers that go on for long after their headers', () => {
   });
 });
 
+it('lets waiting requests go when an answer begins, if nothing else happens', async () => {
+  const given = { algorithm: 'token-bucket', perMinute: 2_000, streamMs: 60_000 } as const;
+  const { clock, seen, end } = send({ ...given, headers: 'openai', by: 'value' }, 2_000);
+  await clock.advanceAsync(1_500);
+  expect(seen.sent).toBeLessThan(200);
+  await clock.advanceAsync(700);
+  expect(seen.sent).toBeGreaterThan(400);
+  end();
+});
+
 describe('long answers without headers, at the start', () => {
   it.each(['value', 'observe'] as const)(
     'double the number without an answer when they begin, by %s',
@@ -131,11 +141,26 @@ describe('an observed answer whose call goes on', () => {
     ['at the defaults', {}, {}],
     ['beside a budget', { costBudget: { maxCost: 10, windowMs: 60_000 } }, {}],
     ['after a limit was added', {}, { limits: { calls: { limit: 10, windowMs: 1_000 } } }],
+    ['after the rate has begun anew', {}, { adaptive: 'rate' }],
   ])('counts from then on: %s', async (_, options, later) => {
     const answer = new Response('', { headers: HEADERS });
     expect(await limitAfter(answer, options, later)).toBe(400);
     const ofSdk = { data: {}, response: answer };
     expect(await limitAfter(ofSdk, options, later)).toBe(400);
+  });
+
+  it('makes room for two, and for one beside its place when it has ended', async () => {
+    const clock = new ManualClock();
+    const limiter = createLimiter({ clock });
+    const run = limiter.run(async ({ observe }) => {
+      observe(observe(new Response('')));
+      await new Promise<void>((done) => clock.setTimer(done, 60_000));
+    });
+    await clock.advanceAsync(10);
+    expect(limiter.snapshot().adaptive?.limit).toBe(16 + 2);
+    await clock.advanceAsync(60_000);
+    await run;
+    expect(limiter.snapshot().adaptive?.limit).toBe(16 + 1);
   });
 
   it('does not count before it is known to be accepted', async () => {
