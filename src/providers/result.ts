@@ -42,9 +42,10 @@ export function limitsOfResultOrHeaders(answer: unknown): readonly ReportedLimit
 
 /** Whether an answer, as `observe` gets it, has a status that says that it was accepted. */
 export function isSuccess(answer: unknown): boolean {
-  const response = isStatus(read(answer, 'status')) ? answer : read(answer, 'response');
-  const status = read(response, 'status');
-  return isStatus(status) && status >= 200 && status < 300;
+  const status = [answer, read(answer, 'response')]
+    .flatMap((layer) => [read(layer, 'status'), read(layer, 'statusCode')])
+    .find(isStatus);
+  return status !== undefined && status >= 200 && status < 300;
 }
 
 function limitsIn(headers: object | undefined): readonly ReportedLimit[] | undefined {

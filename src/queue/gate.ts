@@ -182,8 +182,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
 
   begun(charge: unknown, verdict: Verdict): void {
     this.admission.begun(charge, verdict);
-    // A project may have called this: other requests are not sent within its turn.
-    queueMicrotask(() => this.loop.drain());
+    this.loop.drain();
   }
 
   /**

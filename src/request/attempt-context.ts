@@ -1,5 +1,5 @@
 import { config, Subscriber } from 'rxjs';
-import type { ReportedLimit } from '../model/feedback.ts';
+import type { ReportedLimit, Verdict } from '../model/feedback.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { OK, withLimits } from '../providers/classify.ts';
 import { isSuccess, limitsOfResultOrHeaders } from '../providers/result.ts';
@@ -97,7 +97,7 @@ export class AttemptContext {
       if (this.isRunning) {
         const limits = limitsOfResultOrHeaders(answer);
         this.limits = limits ?? this.limits;
-        if (isSuccess(answer)) this.#ticket.begun(withLimits(OK, limits));
+        if (isSuccess(answer)) this.tellBegun(withLimits(OK, limits));
         this.readUsage(answer);
       }
       return answer;
@@ -139,7 +139,15 @@ export class AttemptContext {
     this.#controller?.abort(reason);
   }
 
-  private get isRunning(): boolean {
+  /** Later, as other requests are not sent within a turn of the project. */
+  private tellBegun(verdict: Verdict): void {
+    queueMicrotask(() => {
+      if (this.isRunning) this.#ticket.begun(verdict);
+    });
+  }
+
+  /** @internal whether the attempt runs */
+  get isRunning(): boolean {
     return this.#ticket.attempts === this.attempt && this.#ticket.outcome === undefined;
   }
 }

@@ -60,6 +60,9 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
   private isAnswered = false;
   /** Whether its value is its whole result. */
   isWhole = false;
+  /** Whether the project's Observable is being subscribed to, and the answer that began meanwhile. */
+  private isSubscribing = false;
+  private begunWith: Verdict | undefined = undefined;
 
   constructor(request: AttemptedRequest<T, R>) {
     this.request = request;
@@ -195,7 +198,12 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
     if (this.request.isOver) return;
     this.subscriber = new AttemptSubscriber(this);
     this.request.subscribing();
+    this.isSubscribing = true;
     result.subscribe(this.subscriber);
+    this.isSubscribing = false;
+    const { begunWith } = this;
+    // Most Observables that answer within this call end within it.
+    if (begunWith !== undefined && this.context.isRunning) this.request.ticket.begun(begunWith);
   }
 
   /** @param value undefined: the attempt completes without one */
@@ -205,7 +213,9 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
     const limits = readsAnswers ? limitsOfResult(value) : undefined;
     const answer = withLimits(verdict, limits ?? this.context.limits);
     this.request.accepted(answer);
-    if (value !== undefined && !this.isWhole) this.request.ticket.begun(answer);
+    if (value === undefined || this.isWhole) return;
+    if (this.isSubscribing) this.begunWith = answer;
+    else this.request.ticket.begun(answer);
   }
 
   /** Gives telemetry the status of a Response. */
