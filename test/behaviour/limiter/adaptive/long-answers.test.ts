@@ -1,4 +1,4 @@
-import { Observable } from 'rxjs';
+import { concat, NEVER, Observable, of } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
 import { type AttemptContext, createLimiter, type LimiterOptions } from '../../../../src/index.ts';
 import {
@@ -147,6 +147,8 @@ describe('an observed answer whose call goes on', () => {
     expect(await limitAfter(answer, options, later)).toBe(400);
     const ofSdk = { data: {}, response: answer };
     expect(await limitAfter(ofSdk, options, later)).toBe(400);
+    const ofUndici = { statusCode: 200, headers: HEADERS };
+    expect(await limitAfter(ofUndici, options, later)).toBe(400);
   });
 
   it('makes room for two, and for one beside its place when it has ended', async () => {
@@ -170,6 +172,16 @@ describe('an observed answer whose call goes on', () => {
     const rejected = new Response('', { status: 429, headers: HEADERS });
     expect(await limitAfter(rejected)).toBe(16);
     expect(await limitAfter(rejected.headers)).toBe(16);
+  });
+
+  it('counts for a stream whose first value comes when it is subscribed to', async () => {
+    const clock = new ManualClock();
+    const limiter = createLimiter({ clock });
+    const stream = () => concat(of({ headers: HEADERS }), NEVER);
+    const subscription = of(1).pipe(limiter.throttle(stream)).subscribe();
+    expect(limiter.snapshot().adaptive?.limit).toBe(400);
+    subscription.unsubscribe();
+    expect(limiter.snapshot().concurrency.inFlight).toBe(0);
   });
 
   it('counts for `fetch` before its body is read', async () => {
