@@ -1,9 +1,12 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import type { Verdict } from '../model/feedback.ts';
+import type { ReportedLimit, Verdict } from '../model/feedback.ts';
 import type { SettleOutcome } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
-import { OK, verdictOn } from '../providers/classify.ts';
+import { OK, verdictOn, withLimits } from '../providers/classify.ts';
+import { errorIn, isKnownError, isSuccess, limitsOfResultOrHeaders } from '../providers/result.ts';
+import { isFailedResponse } from '../providers/shape.ts';
+import { ReportedUsage } from '../providers/usage.ts';
 import type { DispatchContext } from '../request/send-options.ts';
 import { checkAmount, checkChoice, checkNumber } from '../util/check.ts';
 
@@ -21,6 +24,11 @@ export type LeaseTerms = Pick<
 export class Lease {
   readonly #ticket: Ticket;
   readonly #terms: LeaseTerms;
+  /** What the observed answers have reported. */
+  #limits: readonly ReportedLimit[] | undefined = undefined;
+  #usage: ReportedUsage | undefined = undefined;
+  /** The last observed answer, if it is a failed one. */
+  #failed: unknown = undefined;
 
   /** @internal */
   constructor(ticket: Ticket, terms: LeaseTerms) {
@@ -83,36 +91,53 @@ export class Lease {
   }
 
   /**
-   * @param outcome how the request ended. `'ok'` (default): the provider accepted it. `'failed'`:
-   * it did not. `'cancelled'`: it was never sent, or its answer was not awaited.
+   * Reads the provider's limits and the used tokens from an answer. If its status is 200 to 299, it
+   * counts as accepted from now on, so observe that of a stream before you read it. If it is a
+   * `Response` that is not ok, or the body of an error, `release()` reports that failure. Tokens
+   * that were recorded before stay as they are. After the release it has no effect.
+   *
+   * @param answer a `Response`, the result of an SDK's `withResponse()`, any object with `headers`,
+   * the headers themselves, or a body with `usage`. Other values are ignored
+   * @returns the answer, unchanged
+   * @example
+   * using lease = await limiter.acquire();
+   * const response = lease.observe(await fetch(url));
+   */
+  observe<A>(answer: A): A {
+    if (this.isReleased) return answer;
+    const limits = limitsOfResultOrHeaders(answer);
+    this.#limits = limits ?? this.#limits;
+    this.#failed = this.#errorIn(answer);
+    this.#usage = ReportedUsage.read(answer, this.#usage, this.#ticket);
+    const isBegun = this.#failed === undefined && isSuccess(answer);
+    if (isBegun) this.#ticket.begun(withLimits(OK, limits));
+    return answer;
+  }
+
+  /**
+   * @param outcome how the request ended. `'ok'`: the provider accepted it. `'failed'`: it did not.
+   * `'cancelled'`: it was never sent, or its answer was not awaited. Default: `'failed'` if the last
+   * observed answer is a failed one, else `'ok'`.
    * @param error the error of a failed request. It is read by its shape, so that a 429 closes the
-   * gates as in `run`. Without it, the failure counts as the provider's.
+   * gates as in `run`. Default: the observed failed answer. Without either, the failure counts as
+   * the provider's.
    * @throws TypeError for an unknown outcome; then the lease is still held
    */
   release(
-    outcome: Extract<SettleOutcome, 'ok' | 'failed' | 'cancelled'> = 'ok',
-    error?: unknown,
+    outcome?: Extract<SettleOutcome, 'ok' | 'failed' | 'cancelled'>,
+    error: unknown = this.#failed,
   ): void {
     if (this.isReleased) return;
-    checkChoice('outcome', outcome, OUTCOMES);
-    const { feedback, classify, answers, instrumentation, tap } = this.#terms;
-    const { epoch, bytes, attempts } = this.#ticket;
-    const verdict = outcome === 'failed' ? failureOf(error, classify) : undefined;
-    this.#ticket.verdict = outcome === 'ok' ? OK : verdict;
-    this.#ticket.isSent = outcome !== 'cancelled';
-    if (outcome !== 'cancelled') {
-      instrumentation?.attemptEnded?.(this.#ticket, attempts, verdict?.kind ?? 'ok', error);
-    }
+    const end = outcome ?? (this.#failed === undefined ? 'ok' : 'failed');
+    checkChoice('outcome', end, OUTCOMES);
+    const ticket = this.#ticket;
+    ticket.isSent = end !== 'cancelled';
     try {
-      if (verdict !== undefined && error !== undefined) {
-        const epochBefore = feedback.epoch;
-        feedback.answered({ ...verdict, bytes, epoch }, answers, error);
-        tap.follower?.rejected(this.#ticket, verdict, epochBefore, feedback.epoch, error);
-      }
+      if (end === 'ok') this.#accepted();
+      else if (end === 'failed') this.#rejected(error);
     } finally {
-      this.#ticket.settle(outcome);
+      ticket.settle(end);
     }
-    if (outcome === 'ok') feedback.accept(epoch, bytes);
   }
 
   /**
@@ -130,6 +155,46 @@ export class Lease {
     return result as R;
   }
 
+  #accepted(): void {
+    const ticket = this.#ticket;
+    const { feedback, answers, instrumentation } = this.#terms;
+    ticket.verdict = withLimits(OK, this.#limits);
+    instrumentation?.attemptEnded?.(ticket, ticket.attempts, 'ok');
+    feedback.accept(ticket.epoch, ticket.bytes, answers, this.#limits);
+  }
+
+  /** @param error undefined: nothing is known but that it failed */
+  #rejected(error: unknown): void {
+    const ticket = this.#ticket;
+    const { feedback, answers, instrumentation, tap } = this.#terms;
+    const { bytes, epoch } = ticket;
+    const reported = withLimits(this.#verdictOn(error), this.#limits);
+    const verdict = answers.understand(feedback.provider.understand(reported, ticket, error));
+    ticket.verdict = verdict;
+    instrumentation?.attemptEnded?.(ticket, ticket.attempts, verdict.kind, error);
+    if (error === undefined) return;
+    const epochBefore = feedback.epoch;
+    feedback.answered({ ...answers.corrected(verdict), bytes, epoch }, answers, error);
+    tap.follower?.rejected(ticket, verdict, epochBefore, feedback.epoch, error);
+  }
+
+  /** The error in an observed answer; undefined if there is none. */
+  #errorIn(answer: unknown): unknown {
+    if (isFailedResponse(answer)) return this.#verdictOn(answer).kind === 'ok' ? undefined : answer;
+    const error = errorIn(answer);
+    return error !== undefined && isKnownError(this.#verdictOn(error)) ? error : undefined;
+  }
+
+  /** A failure of the provider, if there is no error, or the classifier throws. */
+  #verdictOn(error: unknown): Verdict {
+    if (error === undefined) return FAILED;
+    try {
+      return verdictOn(error, this.#terms.classify);
+    } catch {
+      return FAILED;
+    }
+  }
+
   [Symbol.dispose](): void {
     this.release();
   }
@@ -141,12 +206,4 @@ export class Lease {
 
 const OUTCOMES = ['ok', 'failed', 'cancelled'] as const;
 
-/** If the classifier throws, the failure stays as it is. */
-function failureOf(error: unknown, classify: (error: unknown) => Verdict): Verdict {
-  if (error === undefined) return { kind: 'failed' };
-  try {
-    return verdictOn(error, classify);
-  } catch {
-    return { kind: 'failed' };
-  }
-}
+const FAILED: Verdict = { kind: 'failed' };

@@ -251,17 +251,15 @@ export class Limiter {
 
   /**
    * Calls `body` with a lease, and releases the lease when `body` ends. The outcome is `ok` if
-   * `body` returns. If it throws, the outcome is `cancelled` if `options.signal` has aborted, else
-   * `failed` with that error, so a 429 closes the gates. `body` is called once: nothing is sent
-   * again.
+   * `body` returns, unless it has observed a failed answer. If it throws, the outcome is `cancelled`
+   * if `options.signal` has aborted, else `failed` with that error, so a 429 closes the gates.
+   * `body` is called once: nothing is sent again.
    *
    * @returns what `body` returns; rejects with what it throws, or as `acquire` does
    * @throws RangeError or TypeError that names a wrong option
    * @example
    * const answer = await limiter.use(async (lease) => {
-   *   const answer = await client.complete('ready?');
-   *   lease.recordTokens(answer.usage.total_tokens);
-   *   return answer;
+   *   return lease.observe(await client.complete('ready?')); // its limits and tokens
    * });
    */
   async use<R>(body: (lease: Lease) => R | PromiseLike<R>, options?: AcquireOptions): Promise<R> {

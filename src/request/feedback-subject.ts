@@ -45,6 +45,10 @@ export interface BackoffOptions {
 
 const KEYS = [...Object.keys(FEEDBACK_OPTIONS), 'clock', 'instrumentation'];
 
+function isUsedUp({ remaining }: ReportedLimit): boolean {
+  return remaining === 0;
+}
+
 /** The user's own feedback: every wait closes the gate. */
 const USER: Sender = { leastClosureMs: 0 };
 
@@ -170,9 +174,16 @@ export class FeedbackSubject extends Subject<Feedback> {
   }
 
   /**
-   * @internal the same as `next({kind: 'ok', …})`, without the object where there is no subscriber
+   * @internal the same for an attempt that was accepted, without an object where there is no
+   *   subscriber. A used-up limit slows a sender down whose adaptive rate handles rejections
    */
-  accept(epoch: number, bytes: number, limits?: readonly ReportedLimit[]): void {
+  accept(
+    epoch: number,
+    bytes: number,
+    sender: Sender = USER,
+    limits?: readonly ReportedLimit[],
+  ): void {
+    if (sender.leastClosureMs > 0 && limits?.some(isUsedUp) === true) this.#provider.slowDown();
     if (this.observed) {
       this.#take({ kind: 'ok', epoch, bytes, ...(limits && { limits }) }, USER, undefined);
     } else if (this.gate.policy.isDoubted) {

@@ -145,10 +145,7 @@ export class RequestExecution<T, R>
     const { feedback, retry, answers } = this.dispatch;
     ticket.verdict = verdict;
     retry.succeeded();
-    const { limits } = verdict;
-    const isUsedUp = limits?.some(({ remaining }) => remaining === 0) === true;
-    if (isUsedUp && answers.leastClosureMs > 0) feedback.provider.slowDown();
-    feedback.accept(ticket.epoch, ticket.bytes, limits);
+    feedback.accept(ticket.epoch, ticket.bytes, answers, verdict.limits);
   }
 
   rejected(error: unknown, reported: Verdict, isAnswer: boolean): boolean {

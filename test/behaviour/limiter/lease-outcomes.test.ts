@@ -65,6 +65,17 @@ describe('a lease that is released', () => {
     });
   });
 
+  it('as failed with broken connections begins an outage at the third request', async () => {
+    const { limiter } = rig();
+    const modes: string[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      const error = Object.assign(new Error('no'), { code: 'ECONNRESET' });
+      (await limiter.acquire()).release('failed', error);
+      modes.push(limiter.snapshot().mode);
+    }
+    expect(modes).toEqual(['normal', 'normal', 'outage']);
+  });
+
   it('as failed with a 401 opens the circuit at once, and says why', async () => {
     const { limiter } = rig(watched);
     const events = listen(limiter);

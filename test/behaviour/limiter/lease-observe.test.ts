@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { createLimiter, type Lease, type LimiterOptions } from '../../../src/index.ts';
+import { createProvider, ManualClock, seededRandom } from '../../../src/simulator/index.ts';
+import { limit } from '../../limiter/adaptive/world.ts';
+import { rig } from '../../limiter/rig.ts';
+
+const REQUEST = { inputTokens: 1, maxTokens: 1, outputTokens: 1 };
+
+const headers = (remaining: number) => ({
+  'x-ratelimit-limit-requests': '600',
+  'x-ratelimit-remaining-requests': String(remaining),
+});
+
+const refused = (seconds: number) =>
+  new Response('', { status: 429, headers: { 'retry-after': `${seconds}` } });
+
+/** The end of a lease whose user has observed an answer. */
+async function afterObserving(answer: unknown, options?: LimiterOptions) {
+  const { limiter } = rig(options);
+  const lease = await limiter.acquire();
+  expect(lease.observe(answer)).toBe(answer);
+  lease.release();
+  return limiter.snapshot();
+}
+
+describe('lease.observe', () => {
+  it.each([
+    ['ok', 'headers'],
+    ['cancelled', 'start'],
+  ] as const)('reads the limits of an answer whose lease is released as %s', async (end, from) => {
+    const { clock, limiter } = rig();
+    for (let n = 0; n < 20; n += 1) {
+      const lease = await limiter.acquire();
+      lease.observe({ data: {}, response: { headers: headers(2) } });
+      lease.release(end);
+      await clock.advanceAsync(500);
+    }
+    expect(limiter.snapshot().adaptive).toMatchObject({ origin: from });
+  });
+
+  it('lets an answer count when it begins, however long the lease is held then', async () => {
+    const clock = new ManualClock();
+    const limits = [limit('fixed-window', 200, 60_000)];
+    const latencies = { latency: 1_000, rejectLatencyMs: 50 };
+    const provider = createProvider({ clock, headers: 'openai', limits, ...latencies });
+    const limiter = createLimiter({ concurrency: 500, clock, random: seededRandom(1) });
+    let begun = 0;
+    const send = async (lease: Lease) => {
+      const answer = await provider.submitOrThrow(REQUEST);
+      lease.observe({ ...answer, status: 200 });
+      begun += 1;
+      await new Promise<void>((done) => clock.setTimer(done, 50_000));
+    };
+    const sendOn = async () => {
+      for (;;) await limiter.use(send).catch(() => {});
+    };
+    for (let n = 0; n < 500; n += 1) void sendOn();
+    await clock.advanceAsync(15 * 60_000);
+    expect(begun).toBeGreaterThan(0.97 * 15 * 200);
+  });
+
+  it.each([
+    ['a failed Response', refused(3)],
+    ['the body of an error', { error: { type: 'rate_limit_error', status: 429, retry_after: 3 } }],
+  ])('has the lease release %s as failed', async (_, answer) => {
+    const { ended, mode } = await afterObserving(answer);
+    expect(ended).toMatchObject({ ok: 0, failed: 1 });
+    expect(mode).toBe('throttled');
+  });
+
+  it('has a failed Response close the gates for the wait that it names', async () => {
+    const { limiter } = rig();
+    await limiter.use((lease) => lease.observe(refused(3)));
+    expect(limiter.snapshot()).toMatchObject({
+      backoff: { state: 'closed', closedForMs: 3_000 },
+      ended: { ok: 0, failed: 1 },
+    });
+  });
+
+  it('passes a failed Response to `release` as the error', async () => {
+    const { limiter } = rig();
+    const lease = await limiter.acquire();
+    lease.observe(refused(3));
+    lease.release('failed');
+    expect(limiter.snapshot().backoff.closedForMs).toBe(3_000);
+  });
+
+  it.each([
+    ['a later answer that is good', new Response('yes')],
+    ['a field `error` that is no error', { error: 'none', data: 1 }],
+  ])('releases the lease as ok after %s', async (_, answer) => {
+    const { limiter } = rig();
+    const lease = await limiter.acquire();
+    lease.observe(refused(3));
+    lease.observe(answer);
+    lease.release();
+    expect(limiter.snapshot()).toMatchObject({ ended: { ok: 1 }, mode: 'normal' });
+  });
+
+  it('leaves the outcome to the user who names one, and to `classify`', async () => {
+    const { limiter } = rig();
+    const lease = await limiter.acquire();
+    lease.observe(refused(3));
+    lease.release('ok');
+    expect(limiter.snapshot()).toMatchObject({ ended: { ok: 1 }, mode: 'normal' });
+    const { ended } = await afterObserving(refused(3), { classify: () => ({ kind: 'ok' }) });
+    expect(ended).toMatchObject({ ok: 1 });
+  });
+
+  it('reads the used tokens, unless they were recorded', async () => {
+    const tokens = { limit: 1_000, windowMs: 60_000, charge: 'settle' } as const;
+    const { limiter } = rig({ limits: { tokens } });
+    const usage = { usage: { input_tokens: 100, output_tokens: 50 } };
+    const [one, two] = [await limiter.acquire(), await limiter.acquire()];
+    one.observe(usage);
+    expect(one.tokensReported).toBe(150);
+    one.release();
+    two.recordTokens(7);
+    two.observe(usage);
+    two.release();
+    expect(limiter.snapshot().tokensUsed).toBe(157);
+  });
+
+  it('has no effect after the release', async () => {
+    const { limiter } = rig();
+    const lease = await limiter.acquire();
+    lease.release();
+    lease.observe(refused(3));
+    expect(lease.observe({ usage: { total_tokens: 5 } })).toBeDefined();
+    expect(lease.tokensReported).toBeUndefined();
+    expect(limiter.snapshot()).toMatchObject({ ended: { ok: 1 }, mode: 'normal' });
+  });
+});
