@@ -1,7 +1,7 @@
 /** The exports for programs that send requests. `headgate/advanced` has the rest. */
 
 export { StoreProtocolError } from './fleet/shared-store.ts';
-export type { AcquireOptions } from './limiter/acquire-options.ts';
+export type { AcquireOptions, FetchOptions } from './limiter/acquire-options.ts';
 export type { Task } from './limiter/calls.ts';
 export type { Circuit, Isolation } from './limiter/circuit.ts';
 export { createLimiterGroup, type LimiterGroup } from './limiter/group.ts';

@@ -31,9 +31,13 @@ export interface AcquireOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Options of a call of a paced `fetch`, which has a signal of its own. */
+export type FetchOptions = Omit<AcquireOptions, 'signal'>;
+
 /** The options of a call that does not wait. */
 const NOW_KEYS = ['bytes', 'tokens', 'costs', 'priority', 'weight', 'id'] as const;
-const ACQUIRE_KEYS = [...NOW_KEYS, 'timeoutMs', 'signal'] as const;
+const FETCH_KEYS = [...NOW_KEYS, 'timeoutMs'] as const;
+const ACQUIRE_KEYS = [...FETCH_KEYS, 'signal'] as const;
 
 /** @throws TypeError */
 export function checkSignal(signal: unknown): void {
@@ -58,6 +62,12 @@ export function checkAcquireOptions(options: AcquireOptions): void {
 export function checkNoWait(options: AcquireOptions): void {
   if (options.signal === undefined && options.timeoutMs === undefined) return;
   checkKeys('limiter.tryAcquire', options, NOW_KEYS);
+}
+
+/** @throws RangeError or TypeError that names a wrong option */
+export function checkFetchOptions(options: FetchOptions): void {
+  checkKeys('limiter.fetchWith', options, FETCH_KEYS);
+  checkAcquireOptions(options);
 }
 
 /**

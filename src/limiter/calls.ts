@@ -3,6 +3,7 @@ import type { AdmissionCallback } from '../queue/waiting-requests.ts';
 import type { AttemptContext } from '../request/attempt-context.ts';
 import { type ExecutionListener, RequestExecution } from '../request/request-execution.ts';
 import { type RequestPipeline, settleOutcomeOf } from '../request/result-subscriber.ts';
+import { readsUsage } from '../request/send-options.ts';
 import { TicketFactory } from '../request/ticket-factory.ts';
 import type { Clock } from '../util/clock.ts';
 import { type BoundTask, bindTask, deferred } from '../util/pending-call.ts';
@@ -46,6 +47,11 @@ export class Calls {
 
   get clock(): Clock {
     return this.runtime.clock;
+  }
+
+  /** Whether the usage in answers must be read. */
+  get readsUsage(): boolean {
+    return readsUsage(this.pipeline.dispatch);
   }
 
   /** See `Limiter.run`. */

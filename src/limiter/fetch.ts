@@ -1,15 +1,19 @@
+import { BodyUsage } from '../providers/body-usage.ts';
 import type { AttemptContext, AttemptTail } from '../request/attempt-context.ts';
-import type { Clock } from '../util/clock.ts';
 import { AbortSubscription } from './abort-subscription.ts';
-import type { AcquireOptions } from './acquire-options.ts';
-import type { Task } from './calls.ts';
-import type { Body, BodyHolder } from './held-body.ts';
-import { abortableResponse, heldResponse } from './held-response.ts';
+import { checkFetchOptions, type FetchOptions } from './acquire-options.ts';
+import type { Calls, Task } from './calls.ts';
+
+import type { Body } from './held-body.ts';
+import { abortableResponse, heldResponse, type ResponseHolder } from './held-response.ts';
 
 /** The `fetch` of Node, or of an SDK. */
 export type Fetch = typeof fetch;
 
-type Run = (task: Task<Response>, options: AcquireOptions) => Promise<Response>;
+/** Options of all calls of a paced `fetch`, or of each. */
+export type FetchOptionsOf =
+  | FetchOptions
+  | ((...call: Parameters<Fetch>) => FetchOptions | undefined);
 
 /**
  * A `fetch` whose requests go through a limiter, each until its body has ended. If the request's
@@ -17,7 +21,8 @@ type Run = (task: Task<Response>, options: AcquireOptions) => Promise<Response>;
  *
  * The user's signal and the attempt timeout abort the call, and the response body too.
  */
-export function pacedFetch(run: Run, send: Fetch, clock: Clock): Fetch {
+export function pacedFetch(calls: Calls, options?: FetchOptionsOf): Fetch {
+  const { clock } = calls;
   return (input, init) => {
     const request = input instanceof Request ? input : undefined;
     // `null` removes the signal of a Request.
@@ -28,9 +33,13 @@ export function pacedFetch(run: Run, send: Fetch, clock: Clock): Fetch {
       const sent = request?.clone() ?? input;
       // `context.signal` also aborts when the user's signal does: that ends the request and its
       // attempt.
-      const response = await send(sent, { ...init, signal: context.signal });
+      const response = await fetch(sent, { ...init, signal: context.signal });
       if (context.isAbandoned) return response;
-      const hold = (body: Body) => new HeldAttempt(context, body, signal);
+      const hold = (body: Body) => {
+        const found = (value: unknown) => context.readUsage(value);
+        const usage = calls.readsUsage ? BodyUsage.of(response, found) : undefined;
+        return new HeldAttempt(context, body, signal, usage);
+      };
       const held = heldResponse(response, hold, clock);
       if (held !== undefined) return held;
       // A response without a body is complete: there is nothing left to abort.
@@ -40,29 +49,52 @@ export function pacedFetch(run: Run, send: Fetch, clock: Clock): Fetch {
         ? abortableResponse(response, context.signal, clock)
         : response;
     };
-    return run(attempt, { bytes: bytesOf(init?.body), ...(signal && { signal }) });
+    try {
+      const own = typeof options === 'function' ? options(input, init) : options;
+      if (typeof options === 'function' && own !== undefined) checkFetchOptions(own);
+      const bytes = bytesOf(init?.body);
+      return calls.run(attempt, { bytes, ...own, ...(signal && { signal }) });
+    } catch (error) {
+      return Promise.reject(error);
+    }
   };
 }
 
 /** An attempt that goes on until the body of its response has ended. */
-class HeldAttempt implements BodyHolder {
+class HeldAttempt implements ResponseHolder {
   private readonly tail: AttemptTail;
   private readonly context: AttemptContext;
   private readonly body: Body;
   private readonly signal: AbortSignal | undefined;
+  private readonly usage: BodyUsage | undefined;
 
-  constructor(context: AttemptContext, body: Body, signal: AbortSignal | undefined) {
+  constructor(
+    context: AttemptContext,
+    body: Body,
+    signal: AbortSignal | undefined,
+    usage: BodyUsage | undefined,
+  ) {
     this.tail = context.hold();
     this.context = context;
     this.body = body;
     this.signal = signal;
+    this.usage = usage;
   }
 
   get attemptSignal(): AbortSignal {
     return this.context.signal;
   }
 
+  arrived(part: unknown): void {
+    this.usage?.part(part);
+  }
+
+  readWhole(body: unknown): void {
+    this.usage?.whole(body);
+  }
+
   ended(): void {
+    this.usage?.ended();
     this.tail.ended();
   }
 

@@ -10,6 +10,8 @@ export const UNREAD_MS = 30_000;
 export interface BodyHolder {
   /** Ends the body when it aborts. */
   readonly attemptSignal?: AbortSignal;
+  /** A part has arrived. */
+  arrived?(part: unknown): void;
   ended(): void;
   /** No reader has come, so the body is not waited for any longer, though it may still arrive. */
   leftUnread(): void;
@@ -69,6 +71,7 @@ function readingOf(stream: ReadableStream, holder: BodyHolder, clock: Clock) {
         close(controller);
         return;
       }
+      holder.arrived?.(value);
       controller.enqueue(value);
     } catch (error) {
       holder.failed(error);

@@ -5,7 +5,13 @@ import { type Body, type BodyHolder, heldBody } from './held-body.ts';
  * Keeps the attempt running while this body is read. Returns the holder, which this file calls when
  * the body ends.
  */
-type Hold = (body: Body) => BodyHolder;
+type Hold = (body: Body) => ResponseHolder;
+
+/** Is called when the body of a response has arrived or will never arrive. */
+export interface ResponseHolder extends BodyHolder {
+  /** The whole body has arrived, as a method of the response gave it. */
+  readWhole?(body: unknown): void;
+}
 
 /**
  * The response for the user, if it is held until its body has ended.
@@ -53,12 +59,12 @@ type Reader = 'arrayBuffer' | 'blob' | 'bytes' | 'json' | 'text';
 
 /** The body of one response: unread, read by a method, or read through a copy. */
 class HeldBody {
-  private readonly holder: BodyHolder;
+  private readonly holder: ResponseHolder;
   private readonly clock: Clock;
   private isRead = false;
   private copy: Response | undefined = undefined;
 
-  constructor(holder: BodyHolder, clock: Clock) {
+  constructor(holder: ResponseHolder, clock: Clock) {
     this.holder = holder;
     this.clock = clock;
   }
@@ -94,7 +100,10 @@ class HeldBody {
     this.isRead = true;
     const { holder } = this;
     result.then(
-      () => holder.ended(),
+      (whole) => {
+        holder.readWhole?.(whole);
+        holder.ended();
+      },
       // A body that is not JSON has arrived nevertheless.
       (error) => (error instanceof SyntaxError ? holder.ended() : holder.failed(error)),
     );
@@ -114,7 +123,7 @@ function readAhead(): void {
   for (const response of responses) response[HELD].ofParts(response);
 }
 
-function observe(response: Response, holder: BodyHolder, clock: Clock): Response {
+function observe(response: Response, holder: ResponseHolder, clock: Clock): Response {
   observing ??= prototypeOf();
   // Sets the prototype last: V8 takes several times as long to add a property after that.
   const held = Object.assign(response, { [HELD]: new HeldBody(holder, clock) });

@@ -10,12 +10,12 @@ import { PipelineSubscriber } from '../request/result-subscriber.ts';
 import type { Emitted, Project, ProjectOutput } from '../request/send-options.ts';
 import { checkFunction, checkOwner } from '../util/check.ts';
 import type { NotInferred } from '../util/not-inferred.ts';
-import { type AcquireOptions, checkAcquireOptions } from './acquire-options.ts';
+import { type AcquireOptions, checkAcquireOptions, checkFetchOptions } from './acquire-options.ts';
 import { Calls, type Task } from './calls.ts';
 import type { Changes } from './changes.ts';
 import { Circuit } from './circuit.ts';
 import { configure } from './configure.ts';
-import { type Fetch, pacedFetch } from './fetch.ts';
+import { type Fetch, type FetchOptionsOf, pacedFetch } from './fetch.ts';
 import type { Lease } from './lease.ts';
 import { Leases } from './leases.ts';
 import { type CloseOptions, checkClose, checkReason } from './lifecycle.ts';
@@ -106,15 +106,26 @@ export class Limiter {
    * response that is ok holds its slot until its body has arrived, was cancelled, was aborted by
    * the call's signal, or failed; one without a body, or that is not ok, until its head has
    * arrived. Up to 256 KiB are read ahead. A longer body that is not read for 30 s gives up its
-   * slot.
+   * slot. The used tokens are read in bodies of JSON, and in events of streams, of up to 1 MiB each.
    */
   get fetch(): Fetch {
-    this.#fetch ??= pacedFetch(
-      (task, options) => this.run(task, options),
-      (input, init) => fetch(input, init),
-      this.#runtime.clock,
-    );
+    this.#fetch ??= pacedFetch(this.#calls);
     return this.#fetch;
+  }
+
+  /**
+   * A `fetch` as {@link Limiter.fetch}, whose calls have options as those of `run` have. The signal
+   * is that of each call; a `timeoutMs` ends with the head of the response.
+   * @param options the options of each call, or a function that returns them, or undefined, for the
+   * arguments of `fetch`; the call rejects with an error of that function
+   * @throws RangeError or TypeError that names a wrong option
+   * @example
+   * const urgent = new OpenAI({ fetch: limiter.fetchWith({ priority: 1 }), maxRetries: 0 });
+   */
+  fetchWith(options: FetchOptionsOf): Fetch {
+    checkOwner(this, Limiter, 'limiter.fetchWith');
+    if (typeof options !== 'function') checkFetchOptions(options);
+    return pacedFetch(this.#calls, options);
   }
 
   /**

@@ -15,7 +15,7 @@ import {
 } from './attempt-context.ts';
 import { resultsOf } from './project-results.ts';
 import { warnOfStream } from './returned-stream.ts';
-import type { DispatchContext } from './send-options.ts';
+import { type DispatchContext, readsUsage } from './send-options.ts';
 
 /** The request that an attempt is made for. It decides what follows from the answer. */
 export interface AttemptedRequest<T, R> {
@@ -121,9 +121,7 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
       if (!request.isOver) this.accept(value);
       if (request.isOver) return false;
     }
-    const { instrumentation, answers } = request.dispatch;
-    // The usage is needed for limits, or for telemetry, which compares it with the estimate.
-    if (instrumentation !== undefined || answers.readsAnswers) this.context.readUsage(value);
+    if (readsUsage(request.dispatch)) this.context.readUsage(value);
     request.emitted(value);
     return !request.isOver;
   }

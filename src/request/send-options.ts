@@ -125,3 +125,11 @@ export interface DispatchContext<T, R> {
   /** Where an inspector follows the requests. */
   readonly tap: Tap;
 }
+
+/** The usage is needed for limits, or for telemetry, which compares it with the estimate. */
+export function readsUsage({
+  answers,
+  instrumentation,
+}: Pick<DispatchContext<never, unknown>, 'answers' | 'instrumentation'>): boolean {
+  return instrumentation !== undefined || answers.readsAnswers;
+}

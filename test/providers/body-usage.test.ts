@@ -1,0 +1,83 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { BodyUsage } from '../../src/providers/body-usage.ts';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+const EVENTS = 'text/event-stream';
+
+/** What is found in a body of a type. */
+function reader(type: string) {
+  const found: unknown[] = [];
+  const response = new Response('', { headers: { 'content-type': type } });
+  const usage = BodyUsage.of(response, (value) => found.push(value));
+  return { found, usage };
+}
+
+function inParts(type: string, parts: readonly unknown[]): unknown[] {
+  const { found, usage } = reader(type);
+  for (const part of parts) usage?.part(part);
+  usage?.ended();
+  return found;
+}
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const event = (value: unknown) => `event: x\r\ndata: ${JSON.stringify(value)}\r\n\r\n`;
+
+describe('BodyUsage', () => {
+  it.each([
+    ['text/plain', undefined],
+    ['application/jsonlines', undefined],
+    [JSON_TYPE, BodyUsage],
+    ['application/vnd.api+json', BodyUsage],
+    ['text/event-stream;charset=utf-8', BodyUsage],
+  ])('reads a body of type %s: %s', (type, made) => {
+    const { usage } = reader(type);
+    if (made === undefined) expect(usage).toBeUndefined();
+    else expect(usage).toBeInstanceOf(made);
+  });
+
+  it('passes on the value of JSON, and reads its text and its bytes', () => {
+    const value = { id: 1, usage: { total_tokens: 5 } };
+    const text = JSON.stringify(value, undefined, 2);
+    for (const whole of [value, text, bytes(text), bytes(text).buffer]) {
+      const { found, usage } = reader(JSON_TYPE);
+      usage?.whole(whole);
+      usage?.ended();
+      expect(found).toEqual([value]);
+    }
+  });
+
+  it('finds the events with a usage, however the bytes are cut', () => {
+    const events = [
+      { type: 'message_start', message: { usage: { input_tokens: 5, output_tokens: 1 } } },
+      { delta: 'Grüße, 你好' },
+      { usageMetadata: { totalTokenCount: 9 } },
+      { choices: [], usage: { total_tokens: 9 }, note: 'ü' },
+    ];
+    const all = bytes(`: hello\n\n${events.map(event).join('')}data: [DONE]\n\n`);
+    const cuts = fc.array(fc.nat(all.length), { maxLength: 30 });
+    fc.assert(
+      fc.property(cuts, (places) => {
+        const ends = [...places.sort((a, b) => a - b), all.length];
+        const parts = ends.map((end, n) => all.subarray(ends[n - 1] ?? 0, end));
+        expect(inParts(EVENTS, parts)).toEqual([events[0], events[2], events[3]]);
+      }),
+    );
+  });
+
+  it('finds the usage in a last line without an end', () => {
+    expect(inParts(EVENTS, ['data:{"usage":1}'])).toEqual([{ usage: 1 }]);
+  });
+
+  it('ignores broken JSON, other parts, and what is too long', () => {
+    const long = JSON.stringify({ usage: 'x'.repeat(1024 * 1024) });
+    expect(inParts(JSON_TYPE, ['{"usage":'])).toEqual([]);
+    expect(inParts(JSON_TYPE, [5, undefined, '{"usage":1}'])).toEqual([{ usage: 1 }]);
+    expect(inParts(JSON_TYPE, [long])).toEqual([]);
+    expect(inParts(JSON_TYPE, [long.slice(0, 900_000), long.slice(900_000)])).toEqual([]);
+    expect(inParts(JSON_TYPE, [long, ' '])).toEqual([]);
+    expect(inParts(EVENTS, [`data:${long}\ndata:{"usage":2}\n`])).toEqual([{ usage: 2 }]);
+    const [a, b] = [`data:${long.slice(0, 900_000)}`, long.slice(900_000)];
+    expect(inParts(EVENTS, [a, b, '\ndata:{"usage":2}\n'])).toEqual([{ usage: 2 }]);
+  });
+});
