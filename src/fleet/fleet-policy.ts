@@ -1,3 +1,4 @@
+import type { Verdict } from '../model/feedback.ts';
 import type { GateKind } from '../model/outcome.ts';
 import {
   type CompletedAttempt,
@@ -141,6 +142,12 @@ export class FleetPolicy implements Policy<Charge> {
     if (attempt === undefined) return;
     const isRejected = this.reports.ended(attempt, completed, now);
     if (isRejected) this.worker.rejected(now, completed.verdict?.retryAfterMs);
+  }
+
+  begun({ attempt }: Charge, verdict: Verdict, time: Time): void {
+    if (attempt === undefined) return;
+    const now = time.now();
+    if (this.reports.begun(attempt, verdict, now)) this.worker.reportSoon(now);
   }
 
   idle(): void {

@@ -115,6 +115,12 @@ export class FleetWorker {
     if (!this.caller.isBusy) this.exchange();
   }
 
+  /** Calls the store with the next tick, to report a change. */
+  reportSoon(now: number): void {
+    this.schedule.hasChanged = true;
+    this.setTimer(now);
+  }
+
   /** Calls the store soon, to report a change on which all workers depend. */
   hurry(now: number): void {
     this.schedule.hasChanged = true;
@@ -171,11 +177,6 @@ export class FleetWorker {
   private mustRenew(): boolean {
     const hasGrants = this.account.holdings.credits.lastDueAt > Number.NEGATIVE_INFINITY;
     return hasGrants && this.hooks.isNextElsewhere();
-  }
-
-  private reportSoon(now: number): void {
-    this.schedule.hasChanged = true;
-    this.setTimer(now);
   }
 
   private setTimer(now: number): void {

@@ -5,6 +5,8 @@ import type { Data } from '../protocol.ts';
 /** Why an attempt has no result to learn from. */
 export const WITHDRAWN = 1;
 export const NOT_SENT = 2;
+/** An accepted attempt has ended whose result was told when its answer began. */
+export const TOLD = 3;
 
 /** Flags of an attempt that was sent. */
 export const PACED = 1;
@@ -14,70 +16,96 @@ export const WAITED = 2;
 export interface ReportedAttempt {
   readonly id: number;
   readonly at: number;
+  /** Whether its answer has begun. */
+  hasBegun: boolean;
 }
 
-interface Sent extends ReportedAttempt {
+interface Sent {
+  readonly id: number;
+  readonly at: number;
   readonly flags: number;
   readonly tokens: number;
 }
 
-interface Ended extends ReportedAttempt {
-  readonly endedAt: number;
-  readonly verdict: Verdict | typeof WITHDRAWN | typeof NOT_SENT;
+/** An answer has begun, or an attempt has ended. */
+interface Result {
+  readonly id: number;
+  readonly at: number;
+  readonly resultAt: number;
+  /** Whether the answer goes on. */
+  readonly goesOn: boolean;
+  readonly verdict: Verdict | typeof WITHDRAWN | typeof NOT_SENT | typeof TOLD;
   readonly used: number | undefined;
 }
 
-/** While the store is away, lists of sends and ends that reach twice this length are halved. */
+/** While the store is away, lists of sends and results that reach twice this length are halved. */
 const MOST_KEPT = 2_000;
 
 /** Reports contain ages: whole microseconds before the call. */
 const US = 1_000;
 
 /**
- * The observations of one worker: when each attempt was sent, and its result. A report is
- * `[in flight, id of the first of them, [id, age, flags, tokens, ...],
- * [[id, age, age of its end, verdict, tokens used], ...]]`.
+ * The observations of one worker: when each attempt was sent, when an answer that goes on began,
+ * and how the attempt ended. A report is `[in flight, id of the first of them,
+ * [id, age, flags, tokens, ...], [[id, age, age of its end, verdict, tokens used], ...],
+ * [[id, age, age of its beginning, verdict], ...]]`, without the last list if it is empty.
  */
 export class AttemptReports {
   private readonly inFlight = new Set<number>();
   private sends: Sent[] = [];
-  private ends: Ended[] = [];
+  private results: Result[] = [];
   private nextId = 1;
 
   sent(flags: number, tokens: number, at: number): ReportedAttempt {
-    const sent = { id: this.nextId, at, flags, tokens };
+    const id = this.nextId;
     this.nextId += 1;
-    this.inFlight.add(sent.id);
-    this.sends = withLatest(this.sends, sent);
-    return sent;
+    this.inFlight.add(id);
+    this.sends = withLatest(this.sends, { id, at, flags, tokens });
+    return { id, at, hasBegun: false };
+  }
+
+  /** @returns whether there is anything to report: an answer begins once */
+  begun(attempt: ReportedAttempt, verdict: Verdict, resultAt: number): boolean {
+    const { id, at, hasBegun } = attempt;
+    if (hasBegun || !this.inFlight.has(id)) return false;
+    attempt.hasBegun = true;
+    const begun = { id, at, resultAt, goesOn: true, verdict, used: undefined };
+    this.results = withLatest(this.results, begun);
+    return true;
   }
 
   /** @returns whether the provider rejected the attempt: this should be reported soon */
-  ended({ id, at }: ReportedAttempt, completed: CompletedAttempt, endedAt: number): boolean {
+  ended(attempt: ReportedAttempt, completed: CompletedAttempt, resultAt: number): boolean {
+    const { id, at, hasBegun } = attempt;
     if (!this.inFlight.delete(id)) return false;
-    const { isSent, verdict, usage } = completed;
-    const tells = isSent && verdict !== undefined && verdict.kind !== 'failed';
-    const result = tells ? verdict : isSent ? WITHDRAWN : NOT_SENT;
-    this.ends = withLatest(this.ends, { id, at, endedAt, verdict: result, used: usage?.tokens });
-    return typeof result === 'object' && isRejection(result);
+    const verdict = resultOf(completed, hasBegun);
+    const used = completed.usage?.tokens;
+    this.results = withLatest(this.results, { id, at, resultAt, goesOn: false, verdict, used });
+    return typeof verdict === 'object' && isRejection(verdict);
   }
 
   /** Takes out the report for the next call. @returns undefined: there is nothing to report */
   take(now: number): { readonly report: Data; readonly sends: number } | undefined {
-    const { sends, ends, inFlight } = this;
-    if (sends.length === 0 && ends.length === 0) return undefined;
+    const { sends, results, inFlight } = this;
+    if (sends.length === 0 && results.length === 0) return undefined;
     this.sends = [];
-    this.ends = [];
+    this.results = [];
     const age = (at: number) => Math.round((now - at) * US);
     const first = inFlight.values().next().value ?? this.nextId;
     const told = sends.flatMap(({ id, at, flags, tokens }) => [id, age(at), flags, tokens]);
     // Only the last answer that names its limits is reported with them.
-    const freshest = ends.findLast(({ verdict }) => tellsLimits(verdict));
-    const results = ends.map((end) => {
-      const verdict = verdictData(end.verdict, end === freshest);
-      return [end.id, age(end.at), age(end.endedAt), verdict, end.used ?? -1];
-    });
-    return { report: [inFlight.size, first, told, results], sends: sends.length };
+    const freshest = results.findLast(({ verdict }) => tellsLimits(verdict));
+    const begins: Data[] = [];
+    const ends: Data[] = [];
+    for (const result of results) {
+      const { id, at, resultAt, used = -1 } = result;
+      const times = [id, age(at), age(resultAt)];
+      const verdict = verdictData(result.verdict, result === freshest);
+      if (result.goesOn) begins.push([...times, verdict]);
+      else ends.push([...times, verdict, used]);
+    }
+    const report = [inFlight.size, first, told, ends, ...(begins.length > 0 ? [begins] : [])];
+    return { report, sends: sends.length };
   }
 }
 
@@ -87,11 +115,17 @@ function withLatest<T>(list: T[], value: T): T[] {
   return list.length < 2 * MOST_KEPT ? list : list.slice(-MOST_KEPT);
 }
 
-function tellsLimits(verdict: Ended['verdict']): boolean {
+function resultOf({ isSent, verdict }: CompletedAttempt, hasBegun: boolean): Result['verdict'] {
+  if (!isSent) return NOT_SENT;
+  if (verdict === undefined || verdict.kind === 'failed') return WITHDRAWN;
+  return hasBegun && !isRejection(verdict) ? TOLD : verdict;
+}
+
+function tellsLimits(verdict: Result['verdict']): boolean {
   return typeof verdict === 'object' && verdict.limits !== undefined;
 }
 
-function verdictData(verdict: Ended['verdict'], isFreshest: boolean): Data {
+function verdictData(verdict: Result['verdict'], isFreshest: boolean): Data {
   if (typeof verdict === 'number') return verdict;
   const { kind, retryAfterMs, limits, limit } = verdict;
   const isTold = limits !== undefined && (isFreshest || isRejection(verdict));

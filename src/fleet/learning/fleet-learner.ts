@@ -1,10 +1,9 @@
 import { isRejection, type ReportedLimit, type Verdict } from '../../model/feedback.ts';
-import type { SentAttempt } from '../../policies/adaptive-rate/attempts/sent-attempt.ts';
 import type { RateSnapshot } from '../../policies/adaptive-rate/rate-snapshot.ts';
 import type { Data, Plan, ReportEntry } from '../protocol.ts';
-import { NOT_SENT, PACED, WAITED, WITHDRAWN } from './attempt-reports.ts';
 import type { FleetRateLearner } from './fleet-rate-learner.ts';
 import { learnedBy, type State, teach } from './learner-state.ts';
+import { ObservedAttempts } from './observed-attempts.ts';
 import { planOf } from './plan.ts';
 
 /** Raised with each change that another version would misread: it then takes over only the rate. */
@@ -18,6 +17,7 @@ type Report = readonly [
   first: number,
   sends: readonly number[],
   ends: readonly (readonly [number, number, number, Verdict | number, number])[],
+  begins?: readonly (readonly [number, number, number, Verdict | number])[],
 ];
 
 interface Observation {
@@ -31,8 +31,7 @@ interface Observation {
  */
 export class FleetLearner {
   readonly learner: FleetRateLearner;
-  /** The attempts in flight of each worker, in the order in which they were sent. */
-  private readonly workers = new Map<string, Map<number, SentAttempt>>();
+  private readonly workers = new Map<string, ObservedAttempts>();
   /** The latest time that was read. Later reports of an earlier time count as of this time. */
   private readTo = Number.NEGATIVE_INFINITY;
   /** The last limits that answers to accepted attempts named. */
@@ -126,70 +125,47 @@ export class FleetLearner {
   private note(
     worker: string,
     time: number,
-    [, first, sends, ends]: Report,
+    [, first, sends, ends, begins = []]: Report,
     observations: Observation[],
     after: (() => void)[],
   ): void {
-    const own = this.workers.get(worker) ?? new Map<number, SentAttempt>();
+    const own = this.workers.get(worker) ?? new ObservedAttempts(this.learner);
     this.workers.set(worker, own);
+    const before = (age: number) => time - age / US;
     for (let place = 0; place < sends.length; place += 4) {
-      const [id, age, flags, tokens] = sends.slice(place, place + 4) as [
-        number,
-        number,
-        number,
-        number,
-      ];
+      const [id = 0, age = 0, flags = 0, tokens = 0] = sends.slice(place, place + 4);
       const run = (at: number) => {
-        const isPaced = (flags & PACED) !== 0;
-        own.set(id, this.learner.observed(tokens, at, isPaced, (flags & WAITED) !== 0));
+        own.sent(id, tokens, flags, at);
         if (tokens > 0) this.tokens += (tokens - this.tokens) / 32;
       };
-      observations.push({ at: time - age / US, run });
+      observations.push({ at: before(age), run });
     }
-    for (const [id, sentAge, endAge, verdict, used] of ends) {
+    for (const [id, sentAge, age, verdict] of begins) {
       const run = (at: number) => {
-        const sending = own.get(id) ?? this.learner.resumed(time - sentAge / US);
-        own.delete(id);
-        this.ended(sending, verdict, used < 0 ? undefined : used, at);
+        this.heard(verdict, at);
+        own.begun(id, before(sentAge), verdict, at);
       };
-      observations.push({ at: time - endAge / US, run });
+      observations.push({ at: before(age), run });
     }
-    // Attempts before `first` are over: if their end was not reported, it never will be.
-    after.push(() => {
-      for (const [id, sending] of own) {
-        if (id >= first) break;
-        own.delete(id);
-        this.learner.withdrawn(sending, true, this.readTo);
-      }
-    });
+    for (const [id, sentAge, age, verdict, used] of ends) {
+      const run = (at: number) => {
+        this.heard(verdict, at);
+        own.ended(id, before(sentAge), verdict, used < 0 ? undefined : used, at);
+      };
+      observations.push({ at: before(age), run });
+    }
+    after.push(() => own.endBefore(first, this.readTo));
   }
 
-  private ended(
-    sending: SentAttempt,
-    verdict: Verdict | number,
-    used: number | undefined,
-    at: number,
-  ): void {
-    const { learner } = this;
-    if (verdict === WITHDRAWN || verdict === NOT_SENT) {
-      learner.withdrawn(sending, verdict === WITHDRAWN, at);
-      return;
-    }
-    const told: Verdict = typeof verdict === 'number' ? { kind: 'ok' } : verdict;
-    if (isRejection(told)) {
-      learner.rejected(sending, told, at);
-      this.hasNews = true;
-      return;
-    }
-    if (told.limits !== undefined) this.told = { at, limits: told.limits };
-    learner.answered(sending, told, used, at);
+  private heard(verdict: Verdict | number, at: number): void {
+    if (typeof verdict === 'number') return;
+    if (isRejection(verdict)) this.hasNews = true;
+    else if (verdict.limits !== undefined) this.told = { at, limits: verdict.limits };
   }
 
   private gone(worker: string, at: number): void {
-    const own = this.workers.get(worker);
+    this.workers.get(worker)?.endBefore(Number.POSITIVE_INFINITY, Math.max(this.readTo, at));
     this.workers.delete(worker);
-    const now = Math.max(this.readTo, at);
-    for (const sending of own?.values() ?? []) this.learner.withdrawn(sending, true, now);
   }
 }
 

@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { TOLD } from '../../../src/fleet/learning/attempt-reports.ts';
 import { FleetLearner } from '../../../src/fleet/learning/fleet-learner.ts';
 import { FleetRateLearner } from '../../../src/fleet/learning/fleet-rate-learner.ts';
 import type { ReportedLimit, Verdict } from '../../../src/model/feedback.ts';
@@ -19,4 +20,66 @@ it('leaves to the next leader the limits of accepted attempts, not those of reje
   expect(end({ kind: 'throttled', status: 429, limits: LIMITS })).toBeNull();
   expect(end({ kind: 'ok', limits: LIMITS })).toEqual({ at: 2_000, limits: LIMITS });
   expect(end({ kind: 'throttled', status: 429, limits: LIMITS })).toMatchObject({ at: 2_000 });
+});
+
+describe('an answer that goes on', () => {
+  const BEGUN: Verdict = {
+    kind: 'ok',
+    limits: [{ unit: 'requests', limit: 60, remaining: 50 }],
+  };
+  const budgetOf = (leader: FleetLearner) => leader.plan(1_000).budget;
+
+  /** A leader that reads that a worker has sent ten attempts, of which one has begun. */
+  function reader() {
+    const leader = new FleetLearner(new FleetRateLearner(NONE));
+    const read = (...report: readonly unknown[]) => {
+      leader.read([[1_000_000, 'worker', report as never]]);
+      return budgetOf(leader);
+    };
+    const sends = Array.from({ length: 10 }, (_, place) => [place + 1, 1_000, 0, 1]).flat();
+    return { leader, read, sends };
+  }
+
+  it('counts when it begins, and once', () => {
+    const { read, sends } = reader();
+    const before = read(10, 1, sends, []);
+    const begun = read(10, 1, [], [], [[1, 1_000, 0, 0]]);
+    expect(begun).toBeGreaterThan(before);
+    expect(read(9, 2, [], [[1, 1_000, 0, TOLD, -1]])).toBe(begun);
+    // Another one counts as much.
+    expect(read(8, 3, [], [[2, 1_000, 0, 0, -1]]) - begun).toBe(begun - before);
+  });
+
+  it('counts at its end if its beginning was not heard of', () => {
+    const { read, sends } = reader();
+    const before = read(10, 1, sends, []);
+    expect(read(9, 2, [], [[1, 1_000, 0, TOLD, -1]])).toBeGreaterThan(before);
+  });
+
+  it('counts once for a leader that has not heard of its sending', () => {
+    const { read, sends } = reader();
+    const before = read(11, 1, sends, []);
+    const begun = read(11, 1, [], [], [[11, 1_000, 0, 0]]);
+    expect(begun).toBeGreaterThan(before);
+    expect(read(10, 1, [], [[11, 1_000, 0, TOLD, -1]])).toBe(begun);
+  });
+
+  it('tells its limits, also to the next leader', () => {
+    const { leader, read, sends } = reader();
+    // What is left may be sent at once, as in one process.
+    expect(read(10, 1, sends, [], [[1, 1_000, 0, BEGUN]])).toBe(50 - 10);
+    expect(leader.state).toMatchObject({ told: { at: 1_000, limits: BEGUN.limits } });
+  });
+
+  it('may still be rejected', () => {
+    const { leader, read, sends } = reader();
+    read(10, 1, sends, [], [[1, 1_000, 0, 0]]);
+    expect(leader.hasNews).toBe(false);
+    const { inFlight } = leader.learner['log' as never] as { inFlight: number };
+    leader.read([
+      [1_000_000, 'worker', [9, 2, [], [[1, 1_000, 0, { kind: 'throttled' }, -1]]] as never],
+    ]);
+    expect(leader.hasNews).toBe(true);
+    expect((leader.learner['log' as never] as { inFlight: number }).inFlight).toBe(inFlight - 1);
+  });
 });
