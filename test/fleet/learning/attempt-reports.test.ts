@@ -37,8 +37,15 @@ describe('an answer that goes on', () => {
     const begin = [1, 5_000, 3_000, limits(9)];
     expect(reportOf(reports, 5)).toEqual([1, 1, [1, 5_000, 0, 1], [], [begin]]);
     expect(reports.ended(attempt, end(limits(9), 7), 10)).toBe(false);
-    expect(reports.begun(attempt, limits(8), 10)).toBe(false);
     expect(reportOf(reports, 10)).toEqual([0, 2, [], [[1, 10_000, 0, TOLD, 7]]]);
+  });
+
+  it('is not told after its end', () => {
+    const reports = new AttemptReports();
+    const attempt = reports.sent(0, 1, 0);
+    reports.ended(attempt, end(limits(9)), 2);
+    expect(reports.begun(attempt, limits(9), 2)).toBe(false);
+    expect(reportOf(reports, 2)).toHaveLength(4);
   });
 
   it('may still be rejected, or end without an answer', () => {
