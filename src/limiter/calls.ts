@@ -103,7 +103,10 @@ export class Calls {
 
   ticketNow(task: CallTask, options: CallOptions): Ticket<CallTask> {
     const { factory } = this.pipeline;
-    return factory.ticket(task, options.bytes, options.tokens, factory.clock.now(), options);
+    const ticket = factory.ticket(task, options, factory.clock.now());
+    factory.check(ticket);
+    factory.arrived(ticket);
+    return ticket;
   }
 }
 
@@ -232,16 +235,10 @@ export class CallRequest implements AdmissionCallback, ExecutionListener<CallTas
 
   ticketOf(task: CallTask, arrivedAt: number): Ticket<CallTask> {
     const { abort, options } = this;
-    const { bytes, tokens, pipeline } = options;
-    const ticket = pipeline.factory.ticket(
-      task,
-      bytes,
-      tokens,
-      arrivedAt,
-      options,
-      undefined,
-      true,
-    );
+    const { factory } = options.pipeline;
+    const ticket = factory.ticket(task, options, arrivedAt);
+    // It could be sent at its arrival, or it would not have waited without a ticket.
+    if (factory.limits?.limitsStand === false) factory.check(ticket);
     if (abort !== undefined) abort.ticket = ticket;
     ticket.take(this);
     return ticket;

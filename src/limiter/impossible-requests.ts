@@ -1,10 +1,10 @@
 import type { Policies } from '../policies/policies.ts';
 import type { Policy, RequestCost } from '../policies/policy.ts';
 import { type RateLimitPolicy, unknownLimit } from '../policies/rate-limit-policy.ts';
-import type { PossibilityCheck } from '../request/ticket-factory.ts';
+import { type RequestCheck, unknownCost } from '../request/ticket-factory.ts';
 
 /** Finds the requests that can never be sent, however long they wait. */
-export class ImpossibleRequests implements PossibilityCheck {
+export class ImpossibleRequests implements RequestCheck {
   limitsStand = true;
   private readonly sources: () => readonly Partial<Policies>[];
   /** The rate limits, own and shared. */
@@ -58,10 +58,8 @@ export class ImpossibleRequests implements PossibilityCheck {
   }
 
   refusal(request: RequestCost): Error | undefined {
-    for (const name in request.costs) {
-      const error = this.unknownLimit(name);
-      if (error !== undefined) return error;
-    }
+    const unknown = unknownCost(request, this);
+    if (unknown !== undefined) return unknown;
     for (const policy of this.bounds) {
       const error = policy.impossible?.(request);
       if (error !== undefined) return error;

@@ -111,7 +111,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
       clock,
       instrumentation,
       listener: this.counters,
-      impossible: this.impossible,
+      limits: this.impossible,
       feedback,
       tap: gate.tap,
       named: this,
@@ -231,7 +231,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   setPriority(id: unknown, priority: number): number {
     const requests = this.named?.of(id) ?? [];
     // Count first: with its new priority a request may pass and end at once.
-    const waiting = requests.filter(({ ticket }) => !Number.isNaN(ticket.waitsSince)).length;
+    const waiting = requests.filter(({ ticket }) => ticket.isQueued).length;
     if (requests.length > 0) this.gate.gate.setPriority(requests, priority);
     return waiting;
   }

@@ -51,7 +51,7 @@ class DispatchSubscriber<T, R> extends ResultSubscriber<T, R> {
   protected override _next(input: RequestInput<T>): void {
     let ticket: Ticket<T>;
     try {
-      ticket = isTicket(input) ? input : this.factory.ticketOf(input, this.factory.clock.now());
+      ticket = isTicket(input) ? input : this.factory.ticketNow(input);
       ticket.take(this);
     } catch (error) {
       this.fail(error);

@@ -7,7 +7,7 @@ import type { ByteBudgetPolicy } from '../policies/byte-budget-policy.ts';
 import type { ConcurrencyPolicy } from '../policies/concurrency-policy.ts';
 import { GatePolicies } from '../policies/gate-policies.ts';
 import type { Policies } from '../policies/policies.ts';
-import type { Policy, PolicyContext } from '../policies/policy.ts';
+import type { Policy, PolicyContext, RequestCost } from '../policies/policy.ts';
 import type { CheckedChanges } from '../policies/rate-limit/limit-set.ts';
 import type { RateLimit } from '../policies/rate-limit/rate-limit.ts';
 import { unknownLimit } from '../policies/rate-limit-policy.ts';
@@ -21,7 +21,7 @@ import { ResettableTimer, type Timeouts } from '../util/timers.ts';
 import type { FeedbackSubject } from './feedback-subject.ts';
 import type { RequestGateParts } from './gate-parts.ts';
 import type { DispatchContext, Project, ProjectOutput } from './send-options.ts';
-import type { LimitNames } from './ticket-factory.ts';
+import { type RequestCheck, unknownCost } from './ticket-factory.ts';
 
 /** The gates of all limiters and streams of this process that are open, for inspectors. */
 export const openGates = new WeakRegistry<RequestGate>();
@@ -31,7 +31,7 @@ export const openGates = new WeakRegistry<RequestGate>();
  * slot and bytes over all its attempts; the backoff and the other policies are asked for each
  * attempt.
  */
-export class RequestGate implements LimitNames {
+export class RequestGate implements RequestCheck {
   /** The name of its limiter, group or stream, if it has one, and its key in a group. */
   readonly name: string | undefined;
   readonly key: string | undefined;
@@ -178,6 +178,11 @@ export class RequestGate implements LimitNames {
   unknownLimit(name: string): Error | undefined {
     const { rateLimit } = this.policies;
     return unknownLimit(name, rateLimit === undefined ? [] : [rateLimit]);
+  }
+
+  /** A request of a stream is refused only for names: its limits may change while it waits. */
+  refusal(request: RequestCost): Error | undefined {
+    return unknownCost(request, this);
   }
 
   /**

@@ -45,21 +45,29 @@ export class StreamRequests<T> implements AdmissionCallback {
 
   /** @param index its position in its stream, if several gates take requests of that stream */
   bring(input: RequestInput<T>, index?: number): void {
-    if (isTicket(input)) this.takeOver(input);
-    else if (!this.factory.needsTicket() && !this.gate.needsTicketOfStream(this.instrumentation)) {
-      this.withoutTicket += 1;
-      const passed = this.gate.enterLater(input, this, index);
-      if (passed !== undefined) this.passOn(passed as Ticket<T>);
-    } else {
-      const ticket = this.make(input, this.factory.clock.now(), index);
-      if (ticket !== undefined) this.enter(ticket, ticket.arrivedAt);
+    const { factory, gate } = this;
+    const isTicketNeeded =
+      isTicket(input) || factory.needsTicket() || gate.needsTicketOfStream(factory.instrumentation);
+    if (isTicketNeeded) {
+      this.bringTicket(input, index);
+      return;
     }
+    this.withoutTicket += 1;
+    const passed = gate.enterLater(input, this, index);
+    if (passed !== undefined) this.passOn(passed as Ticket<T>);
   }
 
   /** Called when the turn of a request comes. It may still have to wait. */
   ticketOf(input: T | Sized<T>, arrivedAt: number, index?: number): Ticket<T> | undefined {
     this.withoutTicket -= 1;
-    return this.make(input, arrivedAt, index, true);
+    try {
+      const ticket = this.factory.ticketOf(input, arrivedAt, index);
+      ticket.take(this);
+      if (this.keeps(ticket)) return ticket;
+    } catch (error) {
+      this.sink.inputFailed(error);
+    }
+    return undefined;
   }
 
   /** Called by the gate, which may itself be called by the end of any other request. */
@@ -109,7 +117,7 @@ export class StreamRequests<T> implements AdmissionCallback {
   /** Reports that a request without a ticket has left the queue. Makes a ticket to report with. */
   private abandon(input: T | Sized<T>, arrivedAt: number, index: number | undefined): void {
     try {
-      const ticket = this.factory.ticketOf(input, arrivedAt, index, true);
+      const ticket = this.factory.ticketOf(input, arrivedAt, index);
       this.gate.waits.noteExit(ticket, this);
       ticket.settle('cancelled');
     } catch {
@@ -121,51 +129,33 @@ export class StreamRequests<T> implements AdmissionCallback {
   /** Records the cause of its wait for each waiting request. */
   private noteExits(): void {
     for (let ticket = this.tickets.first; ticket !== undefined; ticket = ticket.after) {
-      if (!Number.isNaN(ticket.waitsSince)) this.gate.waits.noteExit(ticket, this);
+      if (ticket.isQueued) this.gate.waits.noteExit(ticket, this);
     }
   }
 
-  private takeOver(ticket: Ticket<T>): void {
+  /** Brings the ticket of an earlier gate, or a request that needs its ticket at once. */
+  private bringTicket(input: RequestInput<T>, index: number | undefined): void {
+    const { factory } = this;
+    let ticket: Ticket<T>;
     try {
-      this.factory.complete(ticket);
+      ticket = isTicket(input) ? factory.complete(input) : factory.ticketNow(input, index);
       ticket.take(this);
     } catch (error) {
       this.sink.inputFailed(error);
       return;
     }
-    observeTicket(ticket, this.factory.instrumentation);
-    this.tickets.add(ticket);
-    this.enter(ticket);
+    observeTicket(ticket, factory.instrumentation);
+    if (!this.keeps(ticket)) return;
+    // For a ticket made just now the clock was read.
+    const now = ticket === input ? undefined : ticket.arrivedAt;
+    if (this.gate.enter(ticket, this, now)) this.passOn(ticket);
   }
 
-  /**
-   * Makes a ticket. If a function of the options fails and the stream has no outcomes, the stream
-   * fails.
-   */
-  private make(
-    input: T | Sized<T>,
-    arrivedAt: number,
-    index: number | undefined,
-    isLate = false,
-  ): Ticket<T> | undefined {
-    try {
-      const ticket = this.factory.ticketOf(input, arrivedAt, index, isLate);
-      ticket.take(this);
-      if (!this.gone) {
-        this.tickets.add(ticket);
-        return ticket;
-      }
-      // The estimator has unsubscribed; this request was counted already.
-      ticket.settle('cancelled');
-    } catch (error) {
-      this.sink.inputFailed(error);
-    }
-    return undefined;
-  }
-
-  /** @param at the time, if the clock was just read */
-  private enter(ticket: Ticket<T>, at?: number): void {
-    if (this.gate.enter(ticket, this, at)) this.passOn(ticket);
+  /** @returns false: a function of the options has unsubscribed, and the ticket is settled */
+  private keeps(ticket: Ticket<T>): boolean {
+    if (this.gone) ticket.settle('cancelled');
+    else this.tickets.add(ticket);
+    return !this.gone;
   }
 
   private passOn(ticket: Ticket<T>): void {

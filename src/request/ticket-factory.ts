@@ -21,18 +21,23 @@ import { type Estimator, resultOf, sizeOf } from './size.ts';
 /** The input of a gate: a ticket, or a value that becomes one. */
 export type RequestInput<T> = T | Sized<T> | Ticket<T>;
 
-/** Knows the rate limits that requests may have costs and usage of. */
-export interface LimitNames {
-  /** The error of a name that no limit has; undefined if one has it, or had it. Must not throw. */
+/** Knows the limits of requests. Its methods must not throw. */
+export interface RequestCheck {
+  /** Whether requests that could be sent at their arrival still can be. Default true. */
+  readonly limitsStand?: boolean;
+  /** The error of a name that no rate limit has; undefined if one has it, or had it. */
   unknownLimit(name: string): Error | undefined;
+  /** The error of a request that can never be sent; undefined if it can. */
+  refusal(request: RequestCost): Error | undefined;
 }
 
-/** Finds the requests that can never be sent. */
-export interface PossibilityCheck extends LimitNames {
-  /** Whether requests that could be sent at their arrival still can be. */
-  readonly limitsStand: boolean;
-  /** The error of a request that can never be sent; undefined if it can. Must not throw. */
-  refusal(request: RequestCost): Error | undefined;
+/** The error of a request with costs of a limit that does not exist. */
+export function unknownCost({ costs }: RequestCost, limits: RequestCheck): Error | undefined {
+  for (const name in costs) {
+    const error = limits.unknownLimit(name);
+    if (error !== undefined) return error;
+  }
+  return undefined;
 }
 
 /** Is called when requests arrive and end. Its methods must not throw. */
@@ -47,9 +52,7 @@ export interface TicketFactoryOptions {
   readonly clock: Clock;
   readonly instrumentation: Instrumentation | undefined;
   readonly listener?: RequestListener | undefined;
-  readonly impossible?: PossibilityCheck | undefined;
-  /** The rate limits, if `impossible` does not know them. */
-  readonly limits?: LimitNames | undefined;
+  readonly limits?: RequestCheck | undefined;
   /** The feedback whose mode applies. */
   readonly feedback?: { readonly mode: Mode } | undefined;
   /** Where an inspector follows the requests. */
@@ -68,8 +71,7 @@ export class TicketFactory<T> implements TicketOwner {
   private readonly isEager: boolean;
   readonly isCall: boolean;
   private readonly listener: RequestListener | undefined;
-  private readonly impossible: PossibilityCheck | undefined;
-  private readonly limits: LimitNames | undefined;
+  readonly limits: RequestCheck | undefined;
   readonly feedback: { readonly mode: Mode } | undefined;
   private readonly tap: Tap | undefined;
   private readonly named: TicketFactoryOptions['named'];
@@ -90,7 +92,7 @@ export class TicketFactory<T> implements TicketOwner {
     context: TicketFactoryOptions,
     options: NamedRequestOptions<T> & Pick<ResultOptions, 'outcomes'> = {},
   ) {
-    const { clock, instrumentation, listener, impossible, feedback, tap, named } = context;
+    const { clock, instrumentation, listener, limits, feedback, tap, named } = context;
     const { estimate = estimateBytes, costs, priority, weight, id } = options;
     this.clock = clock;
     this.isCall = context.isCall ?? false;
@@ -98,8 +100,7 @@ export class TicketFactory<T> implements TicketOwner {
     this.isEager = priority !== undefined || id !== undefined;
     this.named = named;
     this.listener = listener;
-    this.impossible = impossible;
-    this.limits = context.limits ?? impossible;
+    this.limits = limits;
     this.feedback = feedback;
     this.tap = tap;
     this.estimate = estimate;
@@ -135,59 +136,60 @@ export class TicketFactory<T> implements TicketOwner {
   }
 
   /**
-   * Makes a ticket for a value of known size. Undefined `tokens` are estimated at the first read.
+   * Makes a ticket.
    * @param index its position in its stream, if several factories make tickets for that stream
-   * @param isPossible whether it could be sent at its arrival
-   * @param isLate whether it has waited without a ticket, so that its arrival is not reported
    */
   ticket<V extends T>(
     value: V,
-    bytes: number,
-    tokens: number | undefined,
+    { bytes, tokens, priority, costs, weight }: TicketFacts,
     arrivedAt: number,
-    { priority, costs, weight }: GivenByUser,
     index = this.next,
-    isPossible = false,
-    isLate = false,
   ): Ticket<V> {
     const ticket = new Ticket(this, value, bytes, tokens, index, arrivedAt, weight);
     this.next = index + 1;
     if (priority !== undefined) ticket.priority = priority;
     if (costs !== undefined) ticket.costs = costs;
     this.listener?.arrived(ticket);
-    const { impossible } = this;
-    if (impossible !== undefined && !(isPossible && impossible.limitsStand)) {
-      const refusal = impossible.refusal(ticket);
-      if (refusal !== undefined) ticket.refuse(refusal);
-    } else if (costs !== undefined && impossible === undefined) {
-      for (const name in costs) {
-        const error = this.unknownLimit(name);
-        if (error !== undefined) ticket.refuse(error);
-      }
-    }
-    if (!isLate) this.instrumentation?.arrived?.(ticket, this.feedback);
+    return ticket;
+  }
+
+  /** Refuses a request that can never be sent. */
+  check(ticket: Ticket): void {
+    const refusal = this.limits?.refusal(ticket);
+    if (refusal !== undefined) ticket.refuse(refusal);
+  }
+
+  /** Reports the arrival of a request that has its ticket from then on. */
+  arrived(ticket: Ticket): void {
+    this.instrumentation?.arrived?.(ticket, this.feedback);
+  }
+
+  /** The ticket of a stream's request that arrives now. @throws as `ticketOf` */
+  ticketNow(arrival: T | Sized<T>, index?: number): Ticket<T> {
+    const ticket = this.ticketOf(arrival, this.clock.now(), index);
+    this.arrived(ticket);
     return ticket;
   }
 
   /**
-   * With `outcomes`, the ticket of a request whose functions fail is refused with their error.
-   * @param isLate whether it has waited without a ticket
+   * The ticket of a stream's request that has waited without one. With `outcomes`, the ticket of a
+   * request whose functions fail is refused with their error.
    * @throws EstimatorError without `outcomes`
    */
-  ticketOf(arrival: T | Sized<T>, arrivedAt: number, index?: number, isLate = false): Ticket<T> {
+  ticketOf(arrival: T | Sized<T>, arrivedAt: number, index?: number): Ticket<T> {
     const { id } = this;
+    const value = isSized(arrival) ? arrival.value : arrival;
     try {
-      const name =
-        id && resultOf(id, isSized(arrival) ? arrival.value : arrival, 'id', (given) => given);
-      const ticket = this.newTicket(arrival, arrivedAt, index, isLate);
+      const name = id && resultOf(id, value, 'id', (given) => given);
+      const ticket = this.ticket<T>(value, this.factsOf(arrival, value), arrivedAt, index);
+      this.check(ticket);
       if (name !== undefined) this.named?.add(ticket, name);
       return ticket;
     } catch (error) {
       if (!(error instanceof EstimatorError)) throw error;
       const failure = error.at(index ?? this.next);
       if (!this.outcomes) throw failure;
-      const value = isSized(arrival) ? arrival.value : arrival;
-      const ticket = this.ticket<T>(value, 0, 0, arrivedAt, NOTHING, index, true, isLate);
+      const ticket = this.ticket<T>(value, NOTHING, arrivedAt, index);
       ticket.refuse(failure);
       return ticket;
     }
@@ -195,34 +197,31 @@ export class TicketFactory<T> implements TicketOwner {
 
   /**
    * Adds to the ticket of an earlier gate what the functions of this one return.
+   * @returns the same ticket
    * @throws EstimatorError
    */
-  complete(ticket: Ticket<T>): void {
+  complete(ticket: Ticket<T>): Ticket<T> {
     try {
       const { costs, priority, weight } = this.givenFor(ticket.value);
       if (costs !== undefined) ticket.costs = { ...ticket.costs, ...costs };
       if (priority !== undefined) ticket.priority = priority;
       if (weight !== undefined) ticket.weight = weight;
+      return ticket;
     } catch (error) {
       throw error instanceof EstimatorError ? error.at(ticket.index) : error;
     }
   }
 
-  private newTicket(
-    arrival: T | Sized<T>,
-    arrivedAt: number,
-    index: number | undefined,
-    isLate: boolean,
-  ): Ticket<T> {
+  /** @throws EstimatorError */
+  private factsOf(arrival: T | Sized<T>, value: T): TicketFacts {
     const { estimate } = this;
-    const value = isSized(arrival) ? arrival.value : arrival;
-    const given = this.givenFor(value);
+    const { costs, priority, weight } = this.givenFor(value);
     let bytes: number;
     let tokens: number | undefined;
     if (isSized(arrival)) ({ bytes, tokens } = arrival);
     else if (estimate === estimateBytes) bytes = estimateBytes(value);
     else ({ bytes, tokens } = sizeOf(value, estimate));
-    return this.ticket<T>(value, bytes, tokens, arrivedAt, given, index, false, isLate);
+    return { bytes, tokens, costs, priority, weight };
   }
 
   private givenFor(value: T): GivenByUser {
@@ -238,9 +237,16 @@ export class TicketFactory<T> implements TicketOwner {
 
 /** The options of one request, as the functions of the stream returned them. */
 interface GivenByUser {
-  readonly priority?: number;
+  readonly priority?: number | undefined;
   readonly costs?: Amounts | undefined;
-  readonly weight?: number;
+  readonly weight?: number | undefined;
 }
 
-const NOTHING: GivenByUser = {};
+/** The size of a request, and its options. */
+interface TicketFacts extends GivenByUser {
+  readonly bytes: number;
+  /** Undefined: estimated at the first read. */
+  readonly tokens: number | undefined;
+}
+
+const NOTHING: TicketFacts = { bytes: 0, tokens: 0 };
