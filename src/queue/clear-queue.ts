@@ -1,12 +1,6 @@
 import type { Ticket } from '../model/ticket.ts';
 import type { DrainLoop } from './drain-loop.ts';
-import type { WaitRecorder } from './wait-recorder.ts';
-import {
-  type AdmissionCallback,
-  type Newcomer,
-  notifyAdmitted,
-  type WaitingRequests,
-} from './waiting-requests.ts';
+import { type AdmissionCallback, type Newcomer, notifyAdmitted } from './waiting-requests.ts';
 
 /**
  * Ends the wait of each request for which `errorOf` returns an error; the others keep their places.
@@ -15,12 +9,11 @@ import {
  * @param errorOf must not throw
  */
 export function clearQueue(
-  requests: WaitingRequests,
-  waits: WaitRecorder,
   loop: DrainLoop,
   errorOf: (waiter: Newcomer) => Error | undefined,
   now: number,
 ): void {
+  const { requests, waits } = loop;
   const cleared: [ticket: Ticket, owner: AdmissionCallback][] = [];
   loop.keepingHeads(() =>
     requests.takeOut(errorOf, (ticket, owner, error) => {

@@ -41,9 +41,10 @@ export type Decision = 'passed' | 'held' | 'behind';
  * At most one timer is set, and only while a request waits and time alone can help.
  */
 export class DrainLoop {
+  readonly requests: WaitingRequests;
+  /** The causes of their waits. */
+  readonly waits: WaitRecorder;
   private readonly admission: Admission<Policy>;
-  private readonly requests: WaitingRequests;
-  private readonly waits: WaitRecorder;
   private readonly clock: Clock;
   private readonly timer: ResettableTimer;
   private state: LoopState = 'idle';
@@ -64,9 +65,9 @@ export class DrainLoop {
     waits: WaitRecorder,
     clock: Clock,
   ) {
-    this.admission = admission;
     this.requests = requests;
     this.waits = waits;
+    this.admission = admission;
     this.clock = clock;
     this.timer = new ResettableTimer(clock, () => this.drain());
   }

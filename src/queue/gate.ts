@@ -260,7 +260,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     if (this.waiting === 0) return;
     this.loop.betweenDecisions(() => {
       const now = this.clock.now();
-      clearQueue(this.requests, this.waits, this.loop, (waiter) => errorOf(waiter, now), now);
+      clearQueue(this.loop, (waiter) => errorOf(waiter, now), now);
     });
   }
 
@@ -317,10 +317,10 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
 
   /** @returns whether a newcomer passed or was refused. False: it waits, or its owner has ended */
   private arrive(ticket: Ticket, owner: AdmissionCallback, now: number): boolean {
-    const { capacity, loop, requests, waits } = this;
+    const { capacity, loop } = this;
     let decision = loop.decide(ticket, owner, now);
     if (decision !== 'passed' && capacity?.isBounded && ticket.attempts === 0) {
-      decision = makeRoom(ticket, owner, decision, capacity, requests, waits, loop, now);
+      decision = makeRoom(ticket, owner, capacity, loop, now) ?? decision;
     }
     if (decision === 'passed') return true;
     this.wait(ticket, owner, now, undefined, decision);

@@ -2,33 +2,24 @@ import { QueueFullError } from '../model/errors.ts';
 import { isTicket, type Ticket } from '../model/ticket.ts';
 import type { Decision, DrainLoop } from './drain-loop.ts';
 import { type QueueCapacity, seekDropped } from './queue-rules.ts';
-import type { WaitRecorder } from './wait-recorder.ts';
-import {
-  type AdmissionCallback,
-  headTicket,
-  notifyAdmitted,
-  type WaitingRequests,
-} from './waiting-requests.ts';
+import { type AdmissionCallback, headTicket, notifyAdmitted } from './waiting-requests.ts';
 
 /**
  * Makes room for a newcomer, if need be by dropping the oldest waiting request. Requests that were
  * sent before count towards the bound, but enter without this check and are never dropped: if the
  * oldest is one of them, the newcomer is dropped. While the gate decides on the head of the queue,
  * no waiting request is dropped.
- * @param decision the decision on the newcomer, which has to wait
- * @returns the same decision, or a new one if requests were dropped; `passed` if the newcomer was
- *   refused, or its owner has ended
+ * @returns the new decision on the newcomer, if requests were dropped; `passed` if it was refused,
+ *   or its owner has ended. Undefined: it has to wait, as before
  */
 export function makeRoom(
   newcomer: Ticket,
   owner: AdmissionCallback,
-  decision: Decision,
   capacity: QueueCapacity,
-  requests: WaitingRequests,
-  waits: WaitRecorder,
   loop: DrainLoop,
   now: number,
-): Decision {
+): Decision | undefined {
+  const { requests, waits } = loop;
   const { bound, dropped: droppedBefore } = capacity;
   const queue = requests.first;
   const waitKind = waits.kindOf(requests.areRetries);
@@ -40,7 +31,7 @@ export function makeRoom(
   while (!owner.gone) {
     if (requests.length < bound.maxQueue) {
       // If waiting requests have left, the newcomer may need less.
-      return capacity.dropped === droppedBefore ? decision : loop.decide(newcomer, owner, now);
+      return capacity.dropped === droppedBefore ? undefined : loop.decide(newcomer, owner, now);
     }
     if (loop.isDeciding || !seekDropped(queue, bound, newcomer, owner)) break;
     const { item, owner: oldest } = queue;
