@@ -11,7 +11,7 @@ import { withTimeout } from './abort-subscription.ts';
 import { type AcquireOptions, checkAcquireOptions } from './acquire-options.ts';
 import { CallAbort } from './call-abort.ts';
 import type { LimiterRuntime } from './limiter-runtime.ts';
-import { UnchargedCalls } from './uncharged-calls.ts';
+import { type UnchargedRequests, unchargedCalls } from './uncharged-requests.ts';
 
 /** One call to the API; called again when it is retried. */
 export type Task<R> = (context: AttemptContext) => R | PromiseLike<R>;
@@ -28,7 +28,7 @@ export class Calls {
   /** The options of the last call that had any. */
   private latest: CallOptions;
   /** Undefined if each limit is charged for. */
-  private readonly uncharged: UnchargedCalls | undefined;
+  private readonly uncharged: UnchargedRequests<AcquireOptions | undefined> | undefined;
 
   constructor(runtime: LimiterRuntime) {
     this.runtime = runtime;
@@ -42,7 +42,7 @@ export class Calls {
     this.defaults = new CallOptions(this.pipeline);
     this.latest = this.defaults;
     const isCharged = runtime.impossible.uncharged === undefined;
-    this.uncharged = isCharged ? undefined : new UnchargedCalls(runtime);
+    this.uncharged = isCharged ? undefined : unchargedCalls(runtime);
   }
 
   get clock(): Clock {

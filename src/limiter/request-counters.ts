@@ -50,7 +50,7 @@ export function progressOf({ ok, failed, rejected }: Counts, now: number): Limit
 /** Counts a limiter's requests: present ones, ended ones by outcome, and their progress. */
 export class RequestCounters implements RequestListener {
   /** For options that may bound nothing. */
-  uncharged: readonly UnchargedRequests[] = [];
+  uncharged: readonly UnchargedRequests<Ticket>[] = [];
   /** Unfinished requests, without those that wait without a ticket. */
   private present = 0;
   private readonly _counts = { ok: 0, failed: 0, rejected: 0, cancelled: 0, reclaimed: 0 };
@@ -122,7 +122,7 @@ export class RequestCounters implements RequestListener {
   settled(ticket: Ticket, outcome: SettleOutcome): void {
     this.present -= 1;
     this._counts[outcome] += 1;
-    if (outcome === 'ok') for (const each of this.uncharged) each.succeeded(ticket);
+    if (outcome === 'ok') for (const each of this.uncharged) each.count(ticket);
     if (this._progress !== undefined) this.record(this._progress, ticket, outcome);
     this.lookIfEmpty();
   }
