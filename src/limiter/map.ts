@@ -1,10 +1,9 @@
-import { Observable, type ObservableInput, type OperatorFunction, Subject, tap } from 'rxjs';
+import { Observable, type OperatorFunction } from 'rxjs';
 import type { AttemptContext } from '../request/attempt-context.ts';
-import { checkPull } from '../request/pull.ts';
-import { PullIterator, type PullSource } from '../request/pull-iterator.ts';
+import { pull } from '../request/pull.ts';
+import type { PullSource } from '../request/pull-iterator.ts';
 import { REQUEST_KEYS, type RequestOptions } from '../request/request-options.ts';
-import type { Project } from '../request/send-options.ts';
-import { checkFunction, checkInteger, checkKeys } from '../util/check.ts';
+import { checkFunction, checkKeys } from '../util/check.ts';
 import { checkSignal } from './acquire-options.ts';
 
 /** Sends one value of `limiter.map`. Called for each attempt. */
@@ -53,71 +52,13 @@ export function mapThrough<T, R>(
 ): Promise<unknown[]> {
   checkFunction('fn', fn);
   checkKeys(name, options, ['outcomes', 'signal', ...REQUEST_KEYS]);
-  checkPull(source, {});
-  checkInteger('readAhead', readAhead, 1);
   const { signal, ...plain } = options;
   checkSignal(signal);
   const project = async (value: T, context: AttemptContext): Promise<Awaited<R>> =>
     await fn(value, context);
-  const operatorOf = (watched: typeof project) => throttle(watched, { ...plain, ordered: true });
-  // Construct once, so that wrong options throw here.
-  operatorOf(project);
-  const { outcomes = false } = plain;
-  return collect(pullWhenFree(source, project, operatorOf, outcomes, readAhead), signal);
-}
-
-/**
- * Sends the requests of a source that is read only as requests are sent, so that at most `most` of
- * them wait. Results come in the order of the source.
- * @param operatorOf makes the operator that sends requests, with results in order
- * @param most how many may wait, an integer >= 1
- * @param outcomes whether each request has exactly one result, also one that was never sent
- */
-function pullWhenFree<T, O extends ObservableInput<unknown>, R>(
-  source: PullSource<T>,
-  project: Project<T, O>,
-  operatorOf: (project: Project<T, O>) => OperatorFunction<T, R>,
-  outcomes: boolean,
-  most: number,
-): Observable<R> {
-  return new Observable<R>((out) => {
-    const feed = new Subject<T>();
-    /** The indices of requests that have arrived and were not sent yet. */
-    const waiting = new Set<number>();
-    const iterator = new PullIterator(source, feed, () => waiting.size < most);
-    let arrivals = 0;
-    let emitted = 0;
-    const leaves = (index: number) => {
-      if (waiting.delete(index)) iterator.run();
-    };
-    const watched: Project<T, O> = (value, context) => {
-      iterator.sent();
-      try {
-        return project(value, context);
-      } finally {
-        leaves(context.index);
-      }
-    };
-    out.add(() => iterator.close());
-    out.add(
-      operatorOf(watched)(
-        feed.pipe(
-          tap(() => {
-            waiting.add(arrivals);
-            arrivals += 1;
-          }),
-        ),
-      ).subscribe({
-        next: (result) => {
-          out.next(result);
-          if (outcomes) leaves(emitted++);
-        },
-        error: (error: unknown) => out.error(error),
-        complete: () => out.complete(),
-      }),
-    );
-    iterator.run();
-  });
+  const pulled = { ...plain, ordered: true, readAhead };
+  const results = pull(source, project, pulled, Number.POSITIVE_INFINITY, throttle, 'sent');
+  return collect(results, signal);
 }
 
 /** Collects all values of an Observable. An abort unsubscribes, and rejects with the reason. */

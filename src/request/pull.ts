@@ -30,7 +30,7 @@ const ROOM: QueueRoom = { hasRoom: true };
 const MOST_WAITING = 1_000;
 
 /** @throws RangeError or TypeError that names a wrong argument */
-export function checkPull(source: unknown, { readAhead }: PullOptions): void {
+function checkPull(source: unknown, { readAhead }: PullOptions): void {
   const isSource =
     typeof source === 'object' &&
     source !== null &&
@@ -47,6 +47,7 @@ export function checkPull(source: unknown, { readAhead }: PullOptions): void {
  * @param operatorOf makes the operator that sends them. Its project is called for each attempt; it
  *   calls `waitIn` with the queue of a subscription before a request arrives, if it has only one
  * @param concurrency how many may be in flight, for the default of `readAhead`
+ * @param until how long a request counts as read ahead. `sent`: its project must not throw
  * @throws RangeError or TypeError that names a wrong argument, as `operatorOf` does
  */
 export function pull<
@@ -65,6 +66,7 @@ export function pull<
     options: Omit<P, 'readAhead'>,
     waitIn: (queue: QueueRoom) => void,
   ) => OperatorFunction<T, R>,
+  until: 'sent' | 'ended' = 'ended',
 ): Observable<R> {
   checkPull(source, options);
   const { readAhead = readAheadOf(concurrency), ...plain } = options;
@@ -73,7 +75,8 @@ export function pull<
   operatorOf(project, plain, () => {});
   return new Observable<R>((out) => {
     const feed = new Subject<T>();
-    const unfinished = new UnfinishedRequests(ordered);
+    const isSentEnough = until === 'sent';
+    const unfinished = new UnfinishedRequests(ordered && !isSentEnough);
     let queue = ROOM;
     /** Whether the source would be read if the queue had room. */
     let isHeldBack = false;
@@ -87,22 +90,24 @@ export function pull<
     // With outcomes, a request ends with exactly one value, and it does not matter which one ended.
     // Without outcomes, a failure ends the stream, and a successful request may emit any number of
     // values, so its own end has to be watched.
-    const attempt: Project<V, O> = outcomes
-      ? project
-      : (value, context) => {
-          unfinished.startedAgain(context.index);
-          return watchEnd(project(value, context), () => {
-            // The request is sent again, or has failed: the end of this attempt does not count.
-            if (context.isAbandoned) return;
-            unfinished.ended(context.index);
-            iterator.run();
-          });
-        };
+    const attempt: Project<V, O> =
+      outcomes || isSentEnough
+        ? project
+        : (value, context) => {
+            unfinished.startedAgain(context.index);
+            return watchEnd(project(value, context), () => {
+              // The request is sent again, or has failed: the end of this attempt does not count.
+              if (context.isAbandoned) return;
+              unfinished.ended(context.index);
+              iterator.run();
+            });
+          };
     const watched: Project<V, O> = (value, context) => {
       iterator.sent();
       const result = attempt(value, context);
       // It has left the queue.
-      if (isHeldBack) iterator.run();
+      if (isSentEnough) unfinished.ended(context.index);
+      if (isSentEnough || isHeldBack) iterator.run();
       return result;
     };
     /** Why the source was not read to its end. */
