@@ -13,6 +13,7 @@ const INNER = [
   'lastError',
   'cause',
   'details',
+  'detail',
   'errorDetails',
   'statusDetails',
   'extensions',

@@ -10,22 +10,13 @@ import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapte
 import { addConnectionCodes, connectionOf, isConnectionError, isTimeout } from './connection.ts';
 import { errorChain, FIRST_OF_ERRORS, isIn, statusOf, textsOf, wordsOf } from './error-chain.ts';
 import { headersOf } from './headers.ts';
+import { namesInFlight } from './in-flight.ts';
 import { positive } from './shape.ts';
 import { delayInBody, delayInText, limitInText, unitInText } from './stated-limits.ts';
 import { dateMs, PASSED_ON, retryAfterOf } from './times.ts';
 
 /** Texts that mean the same as a 429, for errors without a status. */
 const THROTTLED_TEXT = /\b429\b.{0,20}\btoo many requests\b|\brate limit reached for\b/i;
-
-/**
- * Texts of a rejection by a limit on concurrent requests, such as "max concurrency: 1" (Moonshot),
- * or by a full queue, which bounds the requests that wait or are served.
- */
-const IN_FLIGHT =
-  /\b(?:(?:too many|max(?:imum)?|number of|high) (?:(?:concurrent|parallel|simultaneous) (?:requests|connections|sessions|calls)|connections|(?:organization )?concurrency|queue size)|concurrency limit|queue (?:is )?full|due to backpressure)\b|并发数过高/i;
-
-/** Kubernetes' API Priority and Fairness rejects requests when too many are in flight. */
-const KUBERNETES = 'x-kubernetes-pf-flowschema-uid';
 
 /** Texts of a 429 that speak of the servers' capacity: no limit of the account was hit. */
 const OVERLOADED =
@@ -173,14 +164,11 @@ function outageOf({ status = 0, texts }: ProviderResponse): string | undefined {
 }
 
 /**
- * The unit of the limit that was hit: `'concurrency'` if a text names it; else the unit of the
+ * The unit of the limit that was hit: `'concurrency'` if the answer names it; else the unit of the
  * limit with nothing left, if there is exactly one; else the unit that a text names.
  */
-function hitLimit(
-  { texts, header }: ProviderResponse,
-  limits: readonly ReportedLimit[],
-): string | undefined {
-  if (isIn(texts, IN_FLIGHT) || header(KUBERNETES)) return 'concurrency';
+function hitLimit(answer: ProviderResponse, limits: readonly ReportedLimit[]): string | undefined {
+  if (namesInFlight(answer)) return 'concurrency';
   const used = limits.filter(({ remaining }) => remaining === 0);
-  return used.length === 1 ? used[0]?.unit : unitInText(texts);
+  return used.length === 1 ? used[0]?.unit : unitInText(answer.texts);
 }

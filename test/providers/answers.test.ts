@@ -412,6 +412,42 @@ const ANSWERS: readonly (readonly [name: string, status: number, body: object, v
       { error: 'Exceeds maximum queue size' },
       { ...overloaded, limit: 'concurrency' },
     ],
+    [
+      'a media API, jobs at once',
+      429,
+      { error: { message: 'You have reached the limit of 5 concurrent jobs.' } },
+      { ...throttled, limit: 'concurrency' },
+    ],
+    [
+      'ElevenLabs, requests in flight',
+      429,
+      { detail: { status: 'too_many_concurrent_requests', message: 'No more for your plan.' } },
+      { ...throttled, limit: 'concurrency' },
+    ],
+    [
+      'LTX, generations in flight',
+      429,
+      { type: 'error', error: { type: 'concurrency_limit_error', message: 'Please wait.' } },
+      { ...throttled, limit: 'concurrency' },
+    ],
+    [
+      'an API with a code in capitals',
+      429,
+      { code: 'CONCURRENT_LIMIT', message: 'Too many for your tier' },
+      { ...throttled, limit: 'concurrency' },
+    ],
+    [
+      'CloudConvert, jobs at once',
+      429,
+      { message: 'You have started too many jobs at once' },
+      { ...throttled, limit: 'concurrency' },
+    ],
+    [
+      'an API with FastAPI, with an object in detail',
+      429,
+      { detail: { message: 'The queue is full.' } },
+      { ...throttled, limit: 'concurrency' },
+    ],
     ['a text that only asks to wait', 429, { message: 'Please wait before retrying.' }, throttled],
   ];
 
