@@ -1,9 +1,9 @@
 import { BodyUsage } from '../providers/body-usage.ts';
 import type { AttemptContext, AttemptTail } from '../request/attempt-context.ts';
+import { utf8Bytes } from '../util/utf8.ts';
 import { AbortSubscription } from './abort-subscription.ts';
 import { checkFetchOptions, type FetchOptions } from './acquire-options.ts';
 import type { Calls, Task } from './calls.ts';
-
 import type { Body } from './held-body.ts';
 import { abortableResponse, heldResponse, type ResponseHolder } from './held-response.ts';
 
@@ -124,7 +124,7 @@ function isReadOnce(body: unknown): boolean {
 
 /** The size of a form or a stream is unknown and counts 0. */
 function bytesOf(body: unknown): number {
-  if (typeof body === 'string') return Buffer.byteLength(body);
+  if (typeof body === 'string') return utf8Bytes(body);
   if (body instanceof Blob) return body.size;
   return body instanceof ArrayBuffer || ArrayBuffer.isView(body) ? body.byteLength : 0;
 }

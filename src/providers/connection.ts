@@ -53,13 +53,21 @@ const CONNECTION_CODES = [
 
 /**
  * Messages of errors without a code that says as much, and the code that means the same. They are
- * of the `fetch` of Deno, of the `fetch` of Cloudflare Workers, of axios for a body that broke off,
+ * of the `fetch` of Deno, of Cloudflare Workers and of browsers (Chromium, Firefox, Safari), of axios for a body that broke off,
  * of undici and `https-proxy-agent` for a proxy that opens no tunnel, and of undici and got for a
  * stream of HTTP/2. Deno's numbers of ECONNRESET are those of Linux, macOS and Windows.
  */
 const TEXTS = [
-  [/^(?:stream has been aborted|error reading a body from connection)$/, BODY_CODE],
+  [
+    /^(?:stream has been aborted|error reading a body from connection|network error|Error in input stream)$/,
+    BODY_CODE,
+  ],
   [/^Proxy response \((?:429|5\d\d)\) !== 200/, 'EHOSTUNREACH'],
+  // Nothing more is told: not even whether the browser is offline or a host may not be asked (CORS).
+  [
+    /^(?:Failed to fetch|NetworkError when attempting to fetch resource\.|Load failed|The network connection was lost\.|The Internet connection appears to be offline\.)(?: \(.*\))?$/,
+    'ERR_NETWORK',
+  ],
   [/^error sending request .*\(Connect\): (?:tcp connect|dns) error\b/, 'ECONNREFUSED'],
   [
     /^(?:Network connection lost\.|(?:.* reason: )?Proxy connection ended before .*|.*\(os error (?:104|54|10054)\)|(?:error sending request .*: )?(?:connection closed before message completed|connection reset|stream closed because of a broken pipe))$/,

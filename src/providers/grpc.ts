@@ -33,7 +33,7 @@ export function retryDelayMs(details: unknown): number | undefined {
   if (!(details instanceof Uint8Array) || details.length > MOST_BYTES) return undefined;
   for (const any of messages(details, 3)) {
     const [url] = messages(any, 1);
-    if (url === undefined || Buffer.from(url).toString('latin1') !== RETRY_INFO) continue;
+    if (url === undefined || new TextDecoder().decode(url) !== RETRY_INFO) continue;
     for (const info of messages(any, 2)) {
       for (const duration of messages(info, 1)) {
         return numberOf(duration, 1) * 1000 + numberOf(duration, 2) / 1e6;

@@ -1,3 +1,4 @@
+import { utf8Bytes } from '../util/utf8.ts';
 /**
  * Sizes of chat requests and of their messages: OpenAI chat and responses, Anthropic messages,
  * Google contents.
@@ -47,7 +48,7 @@ export function messageBytes(message: unknown, counted: CountedContent): number 
  * The bytes of a text, a part, an object with `parts`, or a list of parts; null and undefined: 0.
  */
 function contentBytes(content: unknown, counted: CountedContent, depth = 0): number {
-  if (typeof content === 'string') return Buffer.byteLength(content);
+  if (typeof content === 'string') return utf8Bytes(content);
   if (content === undefined || content === null) return 0;
   if (!isList(content)) return partBytes(content, counted, depth);
   let bytes = 0;
@@ -60,10 +61,10 @@ function contentBytes(content: unknown, counted: CountedContent, depth = 0): num
  * result of a tool its content; for any other part, such as a tool call, its JSON.
  */
 function partBytes(part: unknown, counted: CountedContent, depth: number): number {
-  if (typeof part === 'string') return Buffer.byteLength(part);
+  if (typeof part === 'string') return utf8Bytes(part);
   if (!isObject(part)) return jsonBytes(part);
   const { text, content, parts, output }: PartFields = part;
-  if (typeof text === 'string') return Buffer.byteLength(text);
+  if (typeof text === 'string') return utf8Bytes(text);
   const media = partMediaBytes(part);
   if (media !== undefined) return counted === 'all' ? media : 0;
   const inner = content ?? parts ?? output;

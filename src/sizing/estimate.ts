@@ -1,4 +1,5 @@
 import { BYTES_PER_TOKEN } from '../model/sized.ts';
+import { utf8Bytes } from '../util/utf8.ts';
 import { chatBytes, messageBytes } from './chat.ts';
 import { jsonBytes } from './json.ts';
 import { type Kind, kindOf } from './kind.ts';
@@ -82,7 +83,7 @@ export const estimateBytes: EstimateBytes = /* @__PURE__ */ Object.assign(bytesO
 });
 
 function bytesOf(value: unknown): number {
-  if (typeof value === 'string') return Buffer.byteLength(value);
+  if (typeof value === 'string') return utf8Bytes(value);
   if (!isObject(value)) return jsonBytes(value);
   return orZero(value, measureObject);
 }

@@ -1,3 +1,4 @@
+import { utf8Bytes } from '../util/utf8.ts';
 /**
  * The UTF-8 bytes of `JSON.stringify(text)`, quotes included, without making that string.
  *
@@ -5,7 +6,7 @@
  * \r, six (`\u001f`) for other control characters and for surrogates that stand alone.
  */
 export function jsonStringBytes(text: string): number {
-  return text.length < SHORT ? countEach(text) : 2 + Buffer.byteLength(text) + escapeBytes(text);
+  return text.length < SHORT ? countEach(text) : 2 + utf8Bytes(text) + escapeBytes(text);
 }
 
 /** Up to this length (measured) a loop over the characters is faster than two native scans. */

@@ -1,5 +1,5 @@
-import { types } from 'node:util';
 import { jsonStringBytes } from './json-string.ts';
+import { types } from './native-types.ts';
 import { MAX_JSON_BYTES, MAX_JSON_ITEMS, Path } from './traversal.ts';
 
 /**

@@ -1,4 +1,5 @@
-import { types } from 'node:util';
+import { utf8Bytes } from '../util/utf8.ts';
+import { types } from './native-types.ts';
 import { isObject } from './traversal.ts';
 
 /**
@@ -56,7 +57,7 @@ export function mediaBytes(data: unknown): number {
  * The bytes of an image given by URL: the decoded length of a data: URL, else the UTF-8 of the URL.
  */
 export function urlBytes(url: string): number {
-  return dataUrlBytes(url) ?? Buffer.byteLength(url);
+  return dataUrlBytes(url) ?? utf8Bytes(url);
 }
 
 /** The bytes that a data: URL (RFC 2397) carries; undefined for any other text. */
@@ -65,7 +66,7 @@ function dataUrlBytes(url: string): number | undefined {
   const comma = url.indexOf(',');
   if (comma < 0) return undefined;
   if (BASE64_HEADER.test(url.slice(0, comma))) return base64Bytes(url, comma + 1);
-  return Buffer.byteLength(url.slice(comma + 1)) - 2 * percentEscapes(url, comma + 1);
+  return utf8Bytes(url.slice(comma + 1)) - 2 * percentEscapes(url, comma + 1);
 }
 
 function percentEscapes(url: string, start: number): number {

@@ -1,3 +1,4 @@
+import { utf8Bytes } from '../util/utf8.ts';
 /**
  * Inputs of sampling and training APIs that take tokens and images rather than text, and their
  * sizes.
@@ -70,7 +71,7 @@ export function estimateChunkBytes(chunk: unknown): number {
     case 'image':
       return mediaBytes(data);
     case 'image_asset_pointer':
-      return typeof location === 'string' ? Buffer.byteLength(location) : 0;
+      return typeof location === 'string' ? utf8Bytes(location) : 0;
     default:
       return chunkTokens(chunk) * BYTES_PER_ENCODED_TOKEN;
   }

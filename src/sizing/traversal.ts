@@ -1,5 +1,3 @@
-import { constants } from 'node:buffer';
-
 /** Guards and loops for reading values of unknown types. */
 
 /** Whether a value is an object, which includes arrays, but not functions. */
@@ -14,11 +12,14 @@ export function isList(value: unknown): value is readonly unknown[] {
 
 /** The limits of measuring. A value beyond them has no JSON form, so its size is 0. */
 
+/** The length of the longest string in V8. */
+const LONGEST_STRING = 2 ** 29 - 24;
+
 /** A JSON text of more UTF-8 bytes would exceed the longest string. */
-export const MAX_JSON_BYTES = 3 * constants.MAX_STRING_LENGTH;
+export const MAX_JSON_BYTES = 3 * LONGEST_STRING;
 
 /** A JSON array of more items would also exceed it: each item takes a character and a comma. */
-export const MAX_JSON_ITEMS = constants.MAX_STRING_LENGTH / 2;
+export const MAX_JSON_ITEMS = LONGEST_STRING / 2;
 
 /**
  * Levels of nesting. Far deeper than `JSON.stringify` reaches on a default stack (some thousands),

@@ -37,6 +37,17 @@ const fetchTunnel = (status: number) =>
 
 describe('the errors of clients', () => {
   it.each([
+    ['Chromium: no connection', new TypeError('Failed to fetch'), 'broken'],
+    ['Chromium, with the host', new TypeError('Failed to fetch (api.example.com)'), 'broken'],
+    ['Chromium: in a body', new TypeError('network error'), 'interrupted'],
+    [
+      'Firefox: no connection',
+      new TypeError('NetworkError when attempting to fetch resource.'),
+      'broken',
+    ],
+    ['Firefox: in a body', new TypeError('Error in input stream'), 'interrupted'],
+    ['Safari: no connection', new TypeError('Load failed'), 'broken'],
+    ['Safari: offline', new TypeError('The Internet connection appears to be offline.'), 'broken'],
     [
       'node-fetch: in a chunked body',
       Object.assign(
