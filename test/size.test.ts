@@ -23,11 +23,11 @@ async function bundled(code: string): Promise<{ bytes: number; gzipped: number }
   return { bytes: Buffer.byteLength(text), gzipped: gzipSync(text).length };
 }
 
-it('`throttle` alone costs a bundle at most 267.0 kB, 87.4 kB compressed', async () => {
+it('`throttle` alone costs a bundle at most 268.0 kB, 87.4 kB compressed', async () => {
   const { bytes, gzipped } = await bundled(
     "import { throttle } from 'headgate';\nthrottle(fetch);",
   );
-  expect(bytes).toBeLessThanOrEqual(267_000);
+  expect(bytes).toBeLessThanOrEqual(268_000);
   expect(gzipped).toBeLessThanOrEqual(87_400);
 });
 

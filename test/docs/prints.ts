@@ -60,6 +60,7 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
     '{"id":3,"error":"Error: refused"}',
     '{"id":4,"vector":[4]}',
   ],
+  'jobs.ts': ['8 jobs 0'],
   'outcomes.ts': ['four 4', 'failed: Error: empty prompt', 'eleven 6'],
   'own-reader.ts': ["[ { unit: 'requests', remaining: 7 } ]", 'failed 1'],
   'own-server.ts': ['true', 'true'],
