@@ -31,8 +31,8 @@ async function finished(id: number, signal: AbortSignal): Promise<{ id: number }
 }
 
 const render = (options?: { signal: AbortSignal }) =>
-  jobs.run(async ({ signal, doNotRetry }) => {
-    const created = await api('POST'); // without the signal: an abort would lose the id
+  jobs.run(async ({ signal, doNotRetry, observe }) => {
+    const created = observe(await api('POST')); // no signal: an abort would lose the id
     if (!created.ok) return created; // headgate sends it again, if that helps
     doNotRetry(); // the job exists, and costs money
     const { id } = (await created.json()) as { id: number };

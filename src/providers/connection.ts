@@ -53,9 +53,10 @@ const CONNECTION_CODES = [
 
 /**
  * Messages of errors without a code that says as much, and the code that means the same. They are
- * of the `fetch` of Deno, of Cloudflare Workers and of browsers (Chromium, Firefox, Safari), of axios for a body that broke off,
- * of undici and `https-proxy-agent` for a proxy that opens no tunnel, and of undici and got for a
- * stream of HTTP/2. Deno's numbers of ECONNRESET are those of Linux, macOS and Windows.
+ * of the `fetch` of Deno, of Cloudflare Workers and of browsers (Chromium, Firefox, Safari), of
+ * axios for a body that broke off, of undici and `https-proxy-agent` for a proxy that opens no
+ * tunnel, and of undici and got for a stream of HTTP/2. Deno's numbers of ECONNRESET are those of
+ * Linux, macOS and Windows.
  */
 const TEXTS = [
   [
