@@ -46,6 +46,11 @@ const SECOND_MS = 1_000;
 /** The error of resets in that case, and otherwise: the delay of the network. */
 const ROUNDED_MS = 1_500;
 const LEAST_ROUNDED_MS = 5;
+/**
+ * Two answers may name one end so far apart if it is a time: its seconds are rounded, and those of
+ * the answer's date, too.
+ */
+const TIMES_APART_MS = 2_000;
 
 /**
  * The rate that a provider's reports allow, so that a little of the limit stays unused. The amount
@@ -120,7 +125,7 @@ export class ReportedRate {
       const isRejected = !isAccepted && remaining < cost;
       const ends = { earliestEnd, latestEnd, resetMs: earliestEnd - at, roundedMs };
       const seen = { limit, remaining, at, order, total, totalNow, isRejected, windowMs, ...ends };
-      this.#window.report(seen, now);
+      this.#window.report({ ...seen, roundedMs: isTime ? TIMES_APART_MS : roundedMs }, now);
       this.#classifier.report({ ...seen, used: limit - remaining, isAccepted });
     }
     if (!isLatest) return;

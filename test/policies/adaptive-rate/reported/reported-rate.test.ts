@@ -108,6 +108,21 @@ describe('a rate that is told', () => {
     expect(whole.wholePerMs(1_900)).toBeGreaterThan(8 / 100);
   });
 
+  it('takes times of one end for one, though they and the date are rounded to seconds', () => {
+    const rate = new ReportedRate();
+    // The window is full again at 60 s, or a moment later.
+    const tell = (order: number, now: number, ofDate: number, endMs: number) => {
+      const told = { limit: 100, remaining: 99 - order, windowMs: 60_000, isResetTime: true };
+      report(rate, 0, order, { ...told, resetMs: endMs - ofDate }, { now });
+    };
+    tell(0, 1_000, 1_000, 60_000);
+    tell(1, 1_990, 1_000, 61_000);
+    tell(2, 2_000, 2_000, 60_000);
+    tell(3, 2_990, 2_000, 61_000);
+    expect(rate.isExact).toBe(true);
+    expect(rate.left(4, 3_000)).toBe(96);
+  });
+
   it('ignores rejections as long as the resets of accepted attempts have passed', () => {
     const rate = new ReportedRate();
     report(rate, 0, 0, { ...HUNDRED, resetMs: 9_000 }, { isAccepted: false });
