@@ -36,6 +36,12 @@ describe('answers that go on for long after their headers, to a fleet', () => {
     },
   );
 
+  it('leave little of a small bucket unused', async () => {
+    const given = { headers: 'openai', algorithm: 'token-bucket', perMinute: 52 } as const;
+    const { use } = await fleetOf({ ...given, workers: 4, seed: 302 }).run(10 * 60_000);
+    expect(use).toBeGreaterThan(97);
+  });
+
   it('let the reported rest go at once', async () => {
     const given = { headers: 'openai', algorithm: 'token-bucket' } as const;
     const fleet = fleetOf({ ...given, beginMs: [1_000, 1_000] });

@@ -29,6 +29,7 @@ export class FillMeter {
   #full: Level | undefined = undefined;
   #highest = 0;
   #perMs: number | undefined = undefined;
+  #mostPerMs: number | undefined = undefined;
 
   /** The greatest amount ever left. */
   get highest(): number {
@@ -38,6 +39,14 @@ export class FillMeter {
   /** @returns undefined while it is unknown */
   get perMs(): number | undefined {
     return this.#perMs;
+  }
+
+  /**
+   * The highest rate that fits the measurement: of the amounts left, fractions are not reported.
+   * @returns undefined while it is unknown
+   */
+  get mostPerMs(): number | undefined {
+    return this.#mostPerMs;
   }
 
   report(level: Level): void {
@@ -50,11 +59,15 @@ export class FillMeter {
     while (levels.length > 2 && level.at - (levels[1]?.at ?? 0) >= SPAN_MS) levels.shift();
     const [first = level] = levels;
     const full = this.#full;
-    const exact = filledPerMs(full !== undefined && full.at > first.at ? full : first, level);
-    if (exact !== undefined) this.#perMs = exact;
-    else if (this.#perMs !== undefined) {
+    const from = full !== undefined && full.at > first.at ? full : first;
+    const exact = filledPerMs(from, level);
+    if (exact !== undefined) {
+      this.#perMs = exact;
+      this.#mostPerMs = exact + 1 / (level.at - from.at);
+    } else if (this.#perMs !== undefined && this.#mostPerMs !== undefined) {
       // A full limit has lost refill: more has come back than was measured.
       this.#perMs = Math.max(this.#perMs, filledPerMs(first, level) ?? 0);
+      this.#mostPerMs = Math.max(this.#mostPerMs, this.#perMs);
     }
   }
 
@@ -67,6 +80,7 @@ export class FillMeter {
   scale(factor: number): void {
     this.#levels = [];
     if (this.#perMs !== undefined) this.#perMs *= factor;
+    if (this.#mostPerMs !== undefined) this.#mostPerMs *= factor;
     this.#highest *= factor;
   }
 }

@@ -148,7 +148,8 @@ export class ReportedRate {
     }
     const ratePerMs = this.#nominalPerMs(limits.windowMs, limit);
     if (ratePerMs === undefined) return;
-    this.#share.told(ratePerMs, this.#fill.perMs ?? ratePerMs, now);
+    // The least share at first would stay for long, if too little time has passed for one request.
+    this.#share.told(ratePerMs, Math.min(ratePerMs, this.#fill.mostPerMs ?? ratePerMs), now);
   }
 
   /**

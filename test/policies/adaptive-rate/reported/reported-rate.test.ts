@@ -108,6 +108,16 @@ describe('a rate that is told', () => {
     expect(whole.wholePerMs(1_900)).toBeGreaterThan(8 / 100);
   });
 
+  it('begins with the whole rate of a bucket that had no time to refill by one', () => {
+    const rate = new ReportedRate();
+    const tell = (order: number, at: number, remaining: number) =>
+      report(rate, at, order, { limit: 60, remaining, resetMs: (60 - remaining) * 1_000 - 1 });
+    tell(0, 0, 59);
+    tell(59, 500, 0);
+    expect(rate.usualPerMs(500)).toBeCloseTo(1 / 1_000, 4);
+    expect(rate.rateAt(60, 500)).toBeGreaterThan(0.15 / 1_000);
+  });
+
   it('takes times of one end for one, though they and the date are rounded to seconds', () => {
     const rate = new ReportedRate();
     // The window is full again at 60 s, or a moment later.
