@@ -1,5 +1,6 @@
 import { isRejection, type ReportedLimit, type Verdict } from '../../model/feedback.ts';
 import type { RateSnapshot } from '../../policies/adaptive-rate/rate-snapshot.ts';
+import type { KnownLimits } from '../../policies/adaptive-rate/units/unit-rates.ts';
 import type { Data, Plan, ReportEntry } from '../protocol.ts';
 import type { FleetRateLearner } from './fleet-rate-learner.ts';
 import { learnedBy, type State, teach } from './learner-state.ts';
@@ -7,7 +8,7 @@ import { ObservedAttempts } from './observed-attempts.ts';
 import { planOf } from './plan.ts';
 
 /** Raised with each change that another version would misread: it then takes over only the rate. */
-const VERSION = 1;
+const VERSION = 2;
 
 const US = 1_000;
 
@@ -89,8 +90,12 @@ export class FleetLearner {
   /** The state that the next leader continues from. */
   get state(): Data {
     const { learner, told, tokens, measured } = this;
+    const { requests, tokens: ofTokens } = learner.knownLimits;
+    const known = { requests: { ...requests }, tokens: ofTokens && { ...ofTokens } };
     const limits =
-      told === undefined ? null : { at: told.at, limits: told.limits.map((each) => ({ ...each })) };
+      told === undefined
+        ? null
+        : { at: told.at, limits: told.limits.map((each) => ({ ...each })), known };
     return {
       version: VERSION,
       learner: learnedBy(learner) as Data,
@@ -112,7 +117,7 @@ export class FleetLearner {
     const { told } = state;
     if (told !== undefined && isRecord(told)) {
       this.told = told as unknown as NonNullable<FleetLearner['told']>;
-      this.learner.told(this.told.limits, this.told.at);
+      this.learner.told(this.told.limits, told.known as unknown as KnownLimits, this.told.at);
     }
     return true;
   }

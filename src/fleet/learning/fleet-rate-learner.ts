@@ -1,6 +1,7 @@
 import type { ReportedLimit } from '../../model/feedback.ts';
 import { RateLearner } from '../../policies/adaptive-rate/rate-learner.ts';
 import type { RateOrigin } from '../../policies/adaptive-rate/units/unit-rate.ts';
+import type { KnownLimits } from '../../policies/adaptive-rate/units/unit-rates.ts';
 
 /** What other processes may send from now on, by the state of a learner. */
 export interface Outlook {
@@ -64,8 +65,13 @@ export class FleetRateLearner extends RateLearner {
     this.reactions.react(this.rate.demand.count, now);
   }
 
-  /** Sets the limits that earlier answers named. */
-  told(limits: readonly ReportedLimit[], at: number): void {
-    this.rate.units.told(limits, at);
+  /** What reports have shown about the limits, for the next leader. */
+  get knownLimits(): KnownLimits {
+    return this.rate.units.known;
+  }
+
+  /** Continues with the limits that were reported to the last leader. */
+  told(limits: readonly ReportedLimit[], known: KnownLimits, at: number): void {
+    this.rate.units.continue(limits, known, at);
   }
 }

@@ -49,6 +49,13 @@ export class FillMeter {
     return this.#mostPerMs;
   }
 
+  /** Continues with what another meter has measured. @param perMs null: it was unknown */
+  continue(highest: number, perMs: number | null): void {
+    this.#highest = highest;
+    this.#perMs = perMs ?? undefined;
+    this.#mostPerMs = this.#perMs;
+  }
+
   report(level: Level): void {
     this.#highest = Math.max(this.#highest, level.left);
     const levels = this.#levels;

@@ -46,6 +46,15 @@ export interface Described {
   readonly perMs: number;
 }
 
+/** What reports have shown about a limit, as JSON. Null: it is not clear. */
+export interface KnownLimit {
+  readonly kind: WindowKind | null;
+  /** The greatest amount that was ever left. */
+  readonly highest: number;
+  /** The refill rate of a bucket, per ms. */
+  readonly perMs: number | null;
+}
+
 /** The amount left now: the reported one, minus the amount sent since, plus the refill since. */
 export function leftOf(report: Report, perMs: number, total: number, now: number): number {
   return report.remaining - (total - report.total) + perMs * (now - report.at);

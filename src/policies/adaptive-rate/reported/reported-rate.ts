@@ -5,6 +5,7 @@ import { FillMeter } from './fill-meter.ts';
 import {
   type Described,
   isSmall,
+  type KnownLimit,
   LEAST_SPARE,
   leftOf,
   type Report,
@@ -152,6 +153,19 @@ export class ReportedRate {
     this.#share.told(ratePerMs, Math.min(ratePerMs, this.#fill.mostPerMs ?? ratePerMs), now);
   }
 
+  /** What the reports have shown about the limit, for another learner. */
+  get known(): KnownLimit {
+    const { kind = null } = this.#classifier;
+    const { highest, perMs = null } = this.#fill;
+    return { kind, highest, perMs };
+  }
+
+  /** Continues with what reports have shown to another learner. */
+  continue({ kind, highest, perMs }: KnownLimit): void {
+    this.#classifier.continue(kind);
+    this.#fill.continue(highest, perMs);
+  }
+
   /**
    * An accepted attempt has reported nothing usable. If none ever did, rejections are ignored, too:
    * alone they show only that nothing is left. Else an old report is forgotten.
@@ -173,11 +187,11 @@ export class ReportedRate {
     if (report === undefined) return;
     this.#atOnceUntil = total + report.limit;
     if (this.#classifier.kind !== 'bucket') return;
-    this.#continue(report, savedOf(report, this.#described, total, now), total, now);
+    this.#countFrom(report, savedOf(report, this.#described, total, now), total, now);
   }
 
   /** Counts from this amount left now, as if it were reported. */
-  #continue(report: Report, remaining: number, total: number, now: number): void {
+  #countFrom(report: Report, remaining: number, total: number, now: number): void {
     this.#report = { ...report, remaining, total, at: now };
   }
 
@@ -259,10 +273,19 @@ export class ReportedRate {
   left(total: number, now: number): number {
     if (this.#hasEnd) return this.#window.left(total, now);
     const report = this.#fresh(now);
-    if (report === undefined || report.tellsReset) return Number.POSITIVE_INFINITY;
+    if (report === undefined) return Number.POSITIVE_INFINITY;
+    if (report.tellsReset) return this.#leftUnpaced(report, total, now);
     const left = report.remaining - (total - report.total);
     // Without a reset time, only the amount left at the last report is known.
     return left > LEAST_SPARE ? left : Number.POSITIVE_INFINITY;
+  }
+
+  /** What is left of a bucket while no rate holds its requests back; else Infinity. */
+  #leftUnpaced(report: Report, total: number, now: number): number {
+    const described = this.#described;
+    const isPaced = described.kind !== 'bucket' || isSmall(report, described);
+    if (isPaced || this.rateAt(total, now) !== undefined) return Number.POSITIVE_INFINITY;
+    return Math.max(1, leftOf(report, Math.max(described.perMs, this.#promisedPerMs), total, now));
   }
 
   /**
@@ -302,7 +325,7 @@ export class ReportedRate {
     if (kind === 'bucket' && left > highest) {
       // A full bucket does not fill further, for example during an outage.
       left = highest;
-      this.#continue(report, left, total, now);
+      this.#countFrom(report, left, total, now);
     }
     const spare = spareOf(report, described, perMs / Math.max(report.fullPerMs, wholePerMs));
     if (report.tellsReset && left >= Math.max(PLENTY * highest, spare + 1)) {

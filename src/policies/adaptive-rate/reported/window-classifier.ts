@@ -60,6 +60,12 @@ export class WindowClassifier {
     return this.#kind ?? (this.#longestMs > 0 && this.#mayBeBucket ? 'bucket' : undefined);
   }
 
+  /** Continues with a kind that another classifier has found; null: it was not clear. */
+  continue(kind: WindowKind | null): void {
+    this.#mayBeBucket = kind === 'bucket';
+    this.#kind = this.#mayBeBucket ? undefined : (kind ?? undefined);
+  }
+
   /** Length of the window, if it is no bucket, >= 1: the longest reset since the kind is clear. */
   get lengthMs(): number {
     return Math.max(1, this.#longestMs);

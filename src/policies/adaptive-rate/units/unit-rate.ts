@@ -1,5 +1,6 @@
 import type { ReportedLimit } from '../../../model/feedback.ts';
 import type { UnitCharge } from '../attempts/sent-attempt.ts';
+import type { KnownLimit } from '../reported/report.ts';
 import { EXACT_PART, ReportedRate } from '../reported/reported-rate.ts';
 import { Pacer } from './pacer.ts';
 
@@ -150,6 +151,23 @@ export class UnitRate {
     const total = charge.total - lost;
     this.#reported.reported(limit, { ...charge, total }, isAccepted, this.#sent - lost, now);
     return !isAccepted && this.#reported.isExact && (limit.remaining ?? charge.cost) < charge.cost;
+  }
+
+  /** As {@link ReportedRate.known}. */
+  get known(): KnownLimit {
+    return this.#reported.known;
+  }
+
+  /**
+   * Continues with a limit that was reported before. What is used of it counts as our own: as the
+   * use of others it would make the limit look shared.
+   * @param known what its reports have shown to another learner
+   */
+  continue(limit: ReportedLimit, known: KnownLimit, at: number): void {
+    this.#reported.continue(known);
+    this.#sent += Math.max(0, (limit.limit ?? 0) - (limit.remaining ?? 0));
+    const charge = { at, order: -1, total: this.#sent, cost: 0, isOwed: false };
+    this.#reported.reported(limit, charge, true, this.#sent, at);
   }
 
   /** As {@link ReportedRate.missing}. */

@@ -1,5 +1,6 @@
 import type { ReportedLimit } from '../../../model/feedback.ts';
-import type { SentAttempt, UnitCharge } from '../attempts/sent-attempt.ts';
+import type { SentAttempt } from '../attempts/sent-attempt.ts';
+import type { KnownLimit } from '../reported/report.ts';
 import { OtherLimits } from './other-limits.ts';
 import { shortestOf } from './shortest-limit.ts';
 import { TokenRatio } from './token-ratio.ts';
@@ -13,6 +14,12 @@ export interface HardLimits {
   burst(): number;
   /** Whether an attempt that is sent now tests the end of a configured window. */
   isTest?(now: number): boolean | undefined;
+}
+
+/** What reports have shown about limits, by unit, as JSON; null: there is no limit on tokens. */
+export interface KnownLimits {
+  readonly requests: KnownLimit;
+  readonly tokens: KnownLimit | null;
 }
 
 /** The charges of an attempt, by unit. */
@@ -136,12 +143,20 @@ export class UnitRates {
     return this.tokens.report(ofTokens, tokens, isAccepted, now) || isExplained;
   }
 
-  /** Records limits that were reported before. */
-  told(limits: readonly ReportedLimit[], at: number): void {
-    const charge: UnitCharge = { at, order: -1, total: 0, cost: 0, isOwed: false };
-    const charges = { requests: charge, tokens: charge };
-    this.report(limits, charges, true, at);
-    if (this.tokens !== undefined) this.report(limits, charges, true, at);
+  /** What reports have shown about the limits, for another learner. */
+  get known(): KnownLimits {
+    return { requests: this.requests.known, tokens: this.tokens?.known ?? null };
+  }
+
+  /** Continues with limits that were reported to another learner. */
+  continue(limits: readonly ReportedLimit[], known: KnownLimits, at: number): void {
+    for (const unit of ['requests', 'tokens'] as const) {
+      const limit = shortestOf(limits, unit);
+      const ofLimit = known[unit];
+      if (limit === undefined || ofLimit === null) continue;
+      if (unit === 'tokens') this.tokens ??= this.#tokenRate();
+      this[unit]?.continue(limit, ofLimit, at);
+    }
   }
 
   #tokenRate(): UnitRate {
