@@ -109,7 +109,9 @@ class HeldAttempt implements ResponseHolder {
 }
 
 /** Ends the subscription of a body that no code references any more. */
-const dropped = new FinalizationRegistry<AbortSubscription>((subscription) => subscription.stop());
+const dropped = /* @__PURE__ */ new FinalizationRegistry<AbortSubscription>((subscription) =>
+  subscription.stop(),
+);
 
 /** Lets a signal abort a body that arrives after the end of its attempt. */
 export function endWith(signal: AbortSignal, context: AttemptContext, body: object): void {

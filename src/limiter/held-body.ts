@@ -22,7 +22,7 @@ export type Body = NonNullable<Response['body']>;
 type Controller = ReadableByteStreamController | ReadableStreamDefaultController;
 
 /** A dropped body ends with its connection, so nothing here may keep a reference to the body. */
-const dropped = new FinalizationRegistry<() => void>((end) => end());
+const dropped = /* @__PURE__ */ new FinalizationRegistry<() => void>((end) => end());
 
 /**
  * The same body, with a callback for its end, cancellation or failure. It reads ahead of its

@@ -54,8 +54,8 @@ interface Observed extends Response {
   [HELD]: HeldBody;
 }
 
-/** A method of a response that reads its whole body. */
-type Reader = 'arrayBuffer' | 'blob' | 'bytes' | 'json' | 'text';
+/** A method of a response that reads its whole body, and gives it at once. */
+type Reader = 'arrayBuffer' | 'bytes' | 'json' | 'text';
 
 /** The body of one response: unread, read by a method, or read through a copy. */
 class HeldBody {
@@ -142,7 +142,7 @@ let observing: object | undefined;
 
 /** The prototype of observed responses, instead of `Response.prototype`. */
 function prototypeOf(): object {
-  const readers = (['arrayBuffer', 'blob', 'bytes', 'json', 'text'] as const).filter(
+  const readers = (['arrayBuffer', 'bytes', 'json', 'text'] as const).filter(
     (name) => methodOf(name) !== undefined,
   );
   return Object.create(Response.prototype, {
@@ -156,6 +156,11 @@ function prototypeOf(): object {
         },
       ]),
     ),
+    blob: {
+      value(this: Observed) {
+        return Response.prototype.blob.call(this[HELD].ofParts(this));
+      },
+    },
     formData: {
       value(this: Observed) {
         return Response.prototype.formData.call(this[HELD].ofParts(this));

@@ -30,12 +30,21 @@ const FIRST_EVENT = 'message_start';
 /** A larger number is not a count. */
 const MOST_TOKENS = 1e12;
 
+/** Ollama's answers hold the counts themselves. */
+const OLLAMA = ['prompt_eval_count', 'eval_count'] as const;
+
 /**
  * OpenAI's Responses API, Anthropic and Cohere; OpenAI's chat; the AI SDK and Bedrock; the SDK of
- * Mistral. Google counts what tools read, and thinking, separately.
+ * Mistral; Ollama. Google counts what tools read, and thinking, separately.
  */
-const INPUT = ['input_tokens', 'prompt_tokens', 'inputTokens', 'promptTokens'] as const;
-const OUTPUT = ['output_tokens', 'completion_tokens', 'outputTokens', 'completionTokens'] as const;
+const INPUT = ['input_tokens', 'prompt_tokens', 'inputTokens', 'promptTokens', OLLAMA[0]] as const;
+const OUTPUT = [
+  'output_tokens',
+  'completion_tokens',
+  'outputTokens',
+  'completionTokens',
+  OLLAMA[1],
+] as const;
 const GOOGLE_INPUT = ['promptTokenCount', 'toolUsePromptTokenCount'] as const;
 const GOOGLE_OUTPUT = ['candidatesTokenCount', 'thoughtsTokenCount'] as const;
 const TOTAL = ['total_tokens', 'totalTokens', 'totalTokenCount', 'tokens'] as const;
@@ -58,8 +67,9 @@ const USAGE = ['totalUsage', 'usage', 'usageMetadata'] as const;
 const AROUND = ['data', 'body', 'response', 'message', 'metadata', 'delta', 'x_groq'] as const;
 
 /**
- * The usage that a result reports: `usage`, `totalUsage` (the AI SDK) or `usageMetadata` (Google), on
- * itself or on its `data`, `body`, `response`, `message`, `metadata`, `delta` or `x_groq`.
+ * The usage that a result reports: `usage`, `totalUsage` (the AI SDK), `usageMetadata` (Google), the
+ * `meta` of Cohere or the counts of Ollama; on itself or on its `data`, `body`, `response`,
+ * `message`, `metadata`, `delta` or `x_groq`.
  * @returns undefined if it reports none. Streams of the AI SDK are not read
  */
 export function usageOf(value: unknown): Usage | undefined {
@@ -130,10 +140,15 @@ function reportedIn(value: unknown): Reported | undefined {
 
 function usageIn(value: unknown): object | undefined {
   const usage = firstOf(value, USAGE);
-  if (!isShape(usage)) return undefined;
-  // Cohere reports billed units beside tokens.
-  const tokens = read(usage, 'tokens');
-  return isShape(tokens) ? tokens : usage;
+  if (isShape(usage)) return ofCohere(usage) ?? usage;
+  if (first(value, OLLAMA) !== undefined) return value as object;
+  return ofCohere(read(value, 'meta'));
+}
+
+/** Cohere reports tokens, or billed units, or both: in a `usage`, or for embeddings in a `meta`. */
+function ofCohere(usage: unknown): object | undefined {
+  const tokens = firstOf(usage, ['tokens', 'billed_units', 'billedUnits']);
+  return isShape(tokens) ? tokens : undefined;
 }
 
 function counted(usage: object): Reported | undefined {

@@ -28,6 +28,7 @@ describe('the used tokens in an answer of limiter.fetch', () => {
     ['read by json()', json, (response) => response.json()],
     ['read by text()', json, (response) => response.text()],
     ['read by bytes', json, (response) => response.arrayBuffer()],
+    ['read by blob()', json, async (response) => (await response.blob()).text()],
     ['read in parts', json, ({ body }) => read(body)],
     ['of a clone', json, (response) => response.clone().json()],
     ['of a stream', events, ({ body }) => read(body)],

@@ -27,6 +27,9 @@ describe('BodyUsage', () => {
   it.each([
     ['text/plain', undefined],
     ['application/jsonlines', undefined],
+    ['application/x-ndjson', BodyUsage],
+    ['application/stream+json', BodyUsage],
+    ['Application/JSON', BodyUsage],
     [JSON_TYPE, BodyUsage],
     ['application/vnd.api+json', BodyUsage],
     ['text/event-stream;charset=utf-8', BodyUsage],
@@ -66,18 +69,59 @@ describe('BodyUsage', () => {
   });
 
   it('finds the usage in a last line without an end', () => {
-    expect(inParts(EVENTS, ['data:{"usage":1}'])).toEqual([{ usage: 1 }]);
+    expect(inParts(EVENTS, ['data:{"usage":{}}'])).toEqual([{ usage: {} }]);
   });
 
-  it('ignores broken JSON, other parts, and what is too long', () => {
-    const long = JSON.stringify({ usage: 'x'.repeat(1024 * 1024) });
-    expect(inParts(JSON_TYPE, ['{"usage":'])).toEqual([]);
-    expect(inParts(JSON_TYPE, [5, undefined, '{"usage":1}'])).toEqual([{ usage: 1 }]);
+  it('finds the usage in an event of several lines', () => {
+    const value = { choices: [], usage: { total_tokens: 9 } };
+    const lines = JSON.stringify(value, undefined, 2).split('\n');
+    for (const end of ['\n', '\r\n']) {
+      const text = lines.map((line) => `data: ${line}${end}`).join('');
+      expect(inParts(EVENTS, [`${text}${end}`, `event: x${end}${text}${end}`])).toEqual([
+        value,
+        value,
+      ]);
+    }
+  });
+
+  it('finds the usage in lines of JSON', () => {
+    const end = '{"done":true,"eval_count":5}';
+    const lines = '{"done":false}\n{"usage":{"total_tokens":1}}\n\n';
+    const found = [{ usage: { total_tokens: 1 } }, JSON.parse(end)];
+    for (const text of [lines + end, `${lines}${end}\n`]) {
+      expect(inParts('application/x-ndjson', [...text])).toEqual(found);
+    }
+  });
+
+  it('finds the usage at the start or the end of a long value', () => {
+    const usage = { total_tokens: 5, details: [{ tokens: 4 }], of: { text: 1 } };
+    const data = 'ü"usage":{'.repeat(300_000);
+    for (const value of [
+      { data, usage, model: 'm' },
+      { usage, data },
+      { data, meta: usage },
+    ]) {
+      const found = [{ [Object.hasOwn(value, 'meta') ? 'meta' : 'usage']: usage }];
+      const text = JSON.stringify(value, undefined, 2);
+      const all = bytes(text);
+      const parts = Array.from({ length: 80 }, (_, n) =>
+        all.subarray(n * 60_000, n * 60_000 + 60_000),
+      );
+      expect(inParts(JSON_TYPE, [text])).toEqual(found);
+      expect(inParts(JSON_TYPE, parts)).toEqual(found);
+      expect(inParts(EVENTS, [event(value)])).toEqual(found);
+    }
+  });
+
+  it('ignores broken JSON, other parts, and a long value without a usage at its ends', () => {
+    const [half] = [' '.repeat(600_000)];
+    const long = `[${half}{"usage":{"total_tokens":1}}${half}]`;
+    expect(inParts(JSON_TYPE, ['{"usage":{'])).toEqual([]);
+    expect(inParts(JSON_TYPE, [5, undefined, '{"usage":{}}'])).toEqual([{ usage: {} }]);
     expect(inParts(JSON_TYPE, [long])).toEqual([]);
     expect(inParts(JSON_TYPE, [long.slice(0, 900_000), long.slice(900_000)])).toEqual([]);
-    expect(inParts(JSON_TYPE, [long, ' '])).toEqual([]);
-    expect(inParts(EVENTS, [`data:${long}\ndata:{"usage":2}\n`])).toEqual([{ usage: 2 }]);
-    const [a, b] = [`data:${long.slice(0, 900_000)}`, long.slice(900_000)];
-    expect(inParts(EVENTS, [a, b, '\ndata:{"usage":2}\n'])).toEqual([{ usage: 2 }]);
+    expect(inParts(JSON_TYPE, [`${half}${half}"usage":{]}`])).toEqual([]);
+    expect(inParts(EVENTS, [`data:${long}\n\ndata:{"usage":{}}\n`])).toEqual([{ usage: {} }]);
+    expect(inParts(EVENTS, ['data:{"usage":null}\n\n'])).toEqual([]);
   });
 });

@@ -184,6 +184,10 @@ describe('usage', () => {
     ],
     ['axios', { data: { usage: CHAT.usage }, headers: {} }, 12, 9, 3],
     ['Cohere', { usage: { tokens: { input_tokens: 12, output_tokens: 3 } } }, 15, 12, 3],
+    ["Cohere's embeddings", { meta: { billed_units: { input_tokens: 12 } } }, 12, 12, undefined],
+    ["Cohere's SDK", { meta: { billedUnits: { inputTokens: 12 } } }, 12, 12, undefined],
+    ['Ollama', { done: true, prompt_eval_count: 12, eval_count: 3 }, 15, 12, 3],
+    ["Ollama's embeddings", { embeddings: [], prompt_eval_count: 12 }, 12, 12, undefined],
     ['a total alone', { usage: { total_tokens: 3 } }, 3, undefined, undefined],
   ])('of %s', (_, value, tokens, inputTokens, outputTokens) => {
     expect(usageOf(value)).toEqual({
