@@ -4,8 +4,14 @@ import type { ReportedLimit, Verdict } from '../model/feedback.ts';
 import type { SettleOutcome } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { OK, verdictOn, withLimits } from '../providers/classify.ts';
-import { errorIn, isKnownError, isSuccess, limitsOfResultOrHeaders } from '../providers/result.ts';
-import { isFailedResponse } from '../providers/shape.ts';
+import {
+  errorIn,
+  isKnownError,
+  isSuccess,
+  limitsOfResultOrHeaders,
+  RESULT_KEYS,
+} from '../providers/result.ts';
+import { isFailedResponse, read, type Shape } from '../providers/shape.ts';
 import { ReportedUsage } from '../providers/usage.ts';
 import type { DispatchContext } from '../request/send-options.ts';
 import { checkAmount, checkChoice, checkNumber } from '../util/check.ts';
@@ -93,7 +99,8 @@ export class Lease {
   /**
    * Reads the provider's limits and the used tokens from an answer. If its status is 200 to 299, it
    * counts as accepted from now on, so observe that of a stream before you read it. If it is a
-   * `Response` that is not ok, or the body of an error, `release()` reports that failure. Tokens
+   * `Response` that is not ok, or the body of an error, `release()` reports that failure, also if the
+   * body or the headers of that `Response` are observed after it. Tokens
    * that were recorded before stay as they are. After the release it has no effect.
    *
    * @param answer a `Response`, the result of an SDK's `withResponse()`, any object with `headers`,
@@ -107,7 +114,7 @@ export class Lease {
     if (this.isReleased) return answer;
     const limits = limitsOfResultOrHeaders(answer);
     this.#limits = limits ?? this.#limits;
-    this.#failed = this.#errorIn(answer);
+    this.#failed = this.#failureAfter(answer);
     this.#usage = ReportedUsage.read(answer, this.#usage, this.#ticket);
     const isBegun = this.#failed === undefined && isSuccess(answer);
     if (isBegun) this.#ticket.begun(withLimits(OK, limits));
@@ -178,6 +185,19 @@ export class Lease {
     tap.follower?.rejected(ticket, verdict, epochBefore, feedback.epoch, error);
   }
 
+  /**
+   * What has failed, with this answer. The body or the headers of a failed response follow it, and
+   * are no success: a body may say why it failed.
+   */
+  #failureAfter(answer: unknown): unknown {
+    const error = this.#errorIn(answer);
+    const before = this.#failed;
+    // Another answer, or no response before it.
+    if (isAnswer(answer) || !hasHeaders(before)) return error;
+    const { status, headers } = before;
+    return error === undefined ? before : { status, headers, error };
+  }
+
   /** The error in an observed answer; undefined if there is none. */
   #errorIn(answer: unknown): unknown {
     if (isFailedResponse(answer)) return this.#verdictOn(answer).kind === 'ok' ? undefined : answer;
@@ -202,6 +222,15 @@ export class Lease {
   async [Symbol.asyncDispose](): Promise<void> {
     this.release();
   }
+}
+
+/** Whether a value is the answer to a request: neither the headers of one nor the body of an error. */
+function isAnswer(value: unknown): boolean {
+  return hasHeaders(value) || RESULT_KEYS.some((key) => read(value, key) !== undefined);
+}
+
+function hasHeaders(answer: unknown): answer is Shape {
+  return read(answer, 'headers') !== undefined;
 }
 
 const OUTCOMES = ['ok', 'failed', 'cancelled'] as const;

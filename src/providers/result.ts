@@ -57,7 +57,7 @@ function limitsIn(headers: object | undefined): readonly ReportedLimit[] | undef
 /**
  * Fields that hold a result. A value with one of them is not an error, even if it has an `error`.
  */
-const RESULT_KEYS = [
+export const RESULT_KEYS = [
   'choices',
   'content',
   'candidates',

@@ -77,6 +77,54 @@ describe('lease.observe', () => {
     });
   });
 
+  it.each([
+    ['a body without an error', { message: 'boom' }],
+    ['a body with an unknown error', { error: { message: 'boom' } }],
+    ['the headers', new Headers()],
+  ])('keeps a failed Response if %s is observed after it', async (_, after) => {
+    const { limiter } = rig();
+    await limiter.use((lease) => {
+      lease.observe(new Response('', { status: 500 }));
+      lease.observe(after);
+    });
+    expect(limiter.snapshot().ended).toMatchObject({ ok: 0, failed: 1 });
+  });
+
+  it('keeps the wait of a failed Response whose body is observed too', async () => {
+    const { limiter } = rig();
+    await limiter.use((lease) => {
+      lease.observe(refused(3));
+      lease.observe({ error: { code: 'rate_limit_exceeded' } });
+    });
+    expect(limiter.snapshot().backoff).toMatchObject({ state: 'closed', closedForMs: 3_000 });
+  });
+
+  it('has the body say why a Response failed', async () => {
+    const seen: unknown[] = [];
+    const { limiter } = rig({ classify: (error) => void seen.push(error) });
+    const error = { code: 'insufficient_quota' };
+    await limiter.use((lease) => {
+      lease.observe(new Response('', { status: 429 }));
+      lease.observe({ error });
+    });
+    expect(seen.at(-1)).toMatchObject({ status: 429, error: { error } });
+    expect(limiter.snapshot().backoff.suspended?.reason).toBe('quota');
+  });
+
+  it.each([
+    ['a good one', new Response('{}'), { ok: 1 }],
+    ['a result', { choices: [] }, { ok: 1 }],
+    ['a refusal', { status: 404, headers: {} }, { failed: 1 }],
+  ])('forgets a failed Response after %s', async (_, answer, ended) => {
+    const { limiter } = rig();
+    await limiter.use((lease) => {
+      lease.observe(refused(3));
+      lease.observe(answer);
+    });
+    expect(limiter.snapshot().ended).toMatchObject(ended);
+    expect(limiter.snapshot().backoff).toMatchObject({ state: 'open' });
+  });
+
   it('passes a failed Response to `release` as the error', async () => {
     const { limiter } = rig();
     const lease = await limiter.acquire();
