@@ -34,6 +34,8 @@ interface GatePoliciesParts {
   /** The backoff as a policy of this gate. */
   readonly backoffPart: Policy<number>;
   readonly stored: StoredLimits | undefined;
+  /** Whether limits that it shares may need what answers report. */
+  readonly isSharing: boolean;
 }
 
 /**
@@ -175,7 +177,7 @@ export class GatePolicies {
   /** Kept in fields, because they are read for each answer. */
   #setAnswerRules(): void {
     this.leastClosureMs = this.isPaced ? PACED_CLOSURE_MS : 0;
-    this.readsAnswers = this.#attempts.readsUsage;
+    this.readsAnswers = this.#parts.isSharing || this.#attempts.readsUsage;
   }
 
   #newAdaptive(adaptive: PolicyConfig['adaptive'], concurrency: number): Policies['adaptive'] {

@@ -63,6 +63,7 @@ export class RequestGate implements RequestCheck {
       backoff: feedback.gate.policy,
       backoffPart: feedback.partOf(() => this.gate.drain()),
       stored: parts.fleet,
+      isSharing: parts.shared !== undefined,
     });
     const { hold, asked } = this.own;
     this.slots = hold.slots;

@@ -129,3 +129,20 @@ describe('promises by key', () => {
     expect(group.keys).toEqual(['']);
   });
 });
+
+describe('limits that keys share', () => {
+  it('are charged the usage of answers, even if the limits of a key need none', async () => {
+    const hour = { windowMs: 3_600_000 };
+    const group = createLimiterGroup(() => 'a', {
+      each: { adaptive: false },
+      shared: {
+        limits: { tokens: { limit: 1_000, charge: 'settle', ...hour } },
+        costBudget: { maxCost: 1, inputPrice: 2, ...hour },
+      },
+    });
+    await group.run('a', async () => ({ usage: { total_tokens: 7 } }), { tokens: 50 });
+    await group.drain();
+    expect(group.snapshot().shared?.rateLimit?.tokens?.used).toBe(7);
+    expect(group.snapshot().shared?.costBudget?.used).toBeCloseTo(14e-6, 9);
+  });
+});
