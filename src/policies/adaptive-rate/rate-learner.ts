@@ -9,7 +9,6 @@ import type { RateSnapshot } from './rate-snapshot.ts';
 import { ClosedTime } from './reopening/closed-time.ts';
 import { SendingRate } from './sending-rate.ts';
 import { START_AT_ONCE, TOLD_AT_ONCE, Trust } from './trust.ts';
-import { shortestOf } from './units/shortest-limit.ts';
 import type { HardLimits } from './units/unit-rates.ts';
 
 /** The shortest delay, which lets the present turn end. */
@@ -179,7 +178,7 @@ export class RateLearner implements SendHistoryListener {
    * answer may have been made before any of the attempts in flight were counted.
    */
   private permitTold(limits: readonly ReportedLimit[] = []): void {
-    const { remaining } = shortestOf(limits, 'requests') ?? {};
+    const remaining = this.rate.units.leftBy(limits);
     if (remaining === undefined) return;
     this.firstReport = 'counts';
     this.trust.permit(Math.min(TOLD_AT_ONCE, remaining) - this.log.inFlight);

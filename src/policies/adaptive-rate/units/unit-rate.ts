@@ -20,13 +20,27 @@ export class UnitRate {
   readonly #hardPerMs: () => number;
   #origin: RateOrigin = 'start';
   #usualPerMs = Number.POSITIVE_INFINITY;
-  #order = 0;
-  #sent = 0;
+  #order: number;
+  #sent: number;
   #lost = 0;
 
-  /** @param hardPerMs the rate of a configured limit, read each time; Infinity if there is none */
-  constructor(hardPerMs: () => number) {
+  /**
+   * @param hardPerMs the rate of a configured limit, read each time; Infinity if there is none
+   * @param count how many charges there were before it was known, and their sum
+   */
+  constructor(hardPerMs: () => number, count = 0, sent = 0) {
     this.#hardPerMs = hardPerMs;
+    this.#order = count;
+    this.#sent = sent;
+  }
+
+  /** The number of charges so far, and their sum. */
+  get count(): number {
+    return this.#order;
+  }
+
+  get sent(): number {
+    return this.#sent;
   }
 
   /** The last computed rate, per ms. */

@@ -1,5 +1,5 @@
 import type { ReportedLimit } from '../../../model/feedback.ts';
-import type { SentAttempt } from '../attempts/sent-attempt.ts';
+import type { SentAttempt, UnitCharge } from '../attempts/sent-attempt.ts';
 import type { KnownLimit } from '../reported/report.ts';
 import { OtherLimits } from './other-limits.ts';
 import { shortestOf } from './shortest-limit.ts';
@@ -22,6 +22,10 @@ export interface KnownLimits {
   readonly tokens: KnownLimit | null;
 }
 
+function usedOf({ limit = 0, remaining = limit }: Partial<ReportedLimit> = {}): number {
+  return limit - remaining;
+}
+
 /** The charges of an attempt, by unit. */
 export type Charges = Pick<SentAttempt, 'requests' | 'tokens'>;
 
@@ -34,6 +38,8 @@ export class UnitRates {
   readonly #hard: HardLimits;
   readonly #ratio = new TokenRatio();
   readonly #others = new OtherLimits();
+  /** The attempts that were sent before the limit on tokens was known. */
+  #early = { count: 0, cost: 0 };
 
   constructor(hard: HardLimits) {
     this.#hard = hard;
@@ -104,13 +110,16 @@ export class UnitRates {
   }
 
   /** @param used the tokens that an attempt really cost */
-  settle({ estimate, tokens }: SentAttempt, used: number): void {
-    this.#ratio.measured(estimate, used);
+  settle(sent: SentAttempt, used: number): void {
+    this.#ratio.measured(sent.estimate, used);
+    const tokens = this.#tokensOf(sent);
     if (tokens !== undefined) this.tokens?.settle(tokens, used);
   }
 
   /** The attempt was not accepted. @param isUnsent whether it was never sent */
-  reject({ requests, tokens }: Charges, isUnsent: boolean): void {
+  reject(charges: Charges, isUnsent: boolean): void {
+    const { requests } = charges;
+    const tokens = this.#tokensOf(charges);
     if (requests !== undefined) this.requests.reject(requests, isUnsent);
     if (tokens !== undefined) this.tokens?.reject(tokens, isUnsent);
   }
@@ -118,16 +127,17 @@ export class UnitRates {
   /** @returns whether the limits that an answer reports explain a rejection */
   report(
     limits: readonly ReportedLimit[],
-    { requests, tokens }: Charges,
+    charges: Charges,
     isAccepted: boolean,
     now: number,
   ): boolean {
+    const { requests } = charges;
     let isExplained = false;
     const ofRequests = shortestOf(limits, 'requests');
     const ofTokens = shortestOf(limits, 'tokens');
     if (isAccepted) {
       if (ofRequests === undefined) this.requests.missing(requests?.at ?? now);
-      if (ofTokens === undefined) this.tokens?.missing(tokens?.at ?? now);
+      if (ofTokens === undefined) this.tokens?.missing(charges.tokens?.at ?? now);
     }
     if (limits.length === 0) return false;
     if (ofRequests !== undefined && requests !== undefined) {
@@ -138,7 +148,13 @@ export class UnitRates {
       if (isOther) this.#others.report(limit, requests?.at ?? now, now);
     }
     if (ofTokens === undefined) return isExplained;
-    this.tokens ??= this.#tokenRate();
+    if (this.tokens === undefined) {
+      const { count, sent } = this.requests;
+      const cost = this.#costOf(limits);
+      this.#early = { count, cost };
+      this.tokens = this.#tokenRate(count, sent * cost);
+    }
+    const tokens = this.#tokensOf(charges);
     if (tokens === undefined) return isExplained;
     return this.tokens.report(ofTokens, tokens, isAccepted, now) || isExplained;
   }
@@ -159,7 +175,35 @@ export class UnitRates {
     }
   }
 
-  #tokenRate(): UnitRate {
-    return new UnitRate(() => this.#hard.perMs('tokens'));
+  /** The number of requests that the limits in an answer leave; undefined if they do not say. */
+  leftBy(limits: readonly ReportedLimit[]): number | undefined {
+    const requests = shortestOf(limits, 'requests')?.remaining;
+    const tokens = shortestOf(limits, 'tokens')?.remaining;
+    const cost = this.#costOf(limits);
+    if (requests === undefined || tokens === undefined || cost === 0) return requests;
+    return Math.min(requests, tokens / cost);
+  }
+
+  /**
+   * The tokens of a usual request: as measured, or as these limits count those that were sent before
+   * any usage was reported; 0 if neither is known.
+   */
+  #costOf(limits: readonly ReportedLimit[]): number {
+    const measured = this.#ratio.expected(0);
+    if (measured > 0) return measured;
+    const requests = usedOf(shortestOf(limits, 'requests'));
+    return requests > 0 ? usedOf(shortestOf(limits, 'tokens')) / requests : 0;
+  }
+
+  /** An attempt that was sent before the limit on tokens was known counts as a usual one. */
+  #tokensOf({ requests, tokens }: Charges): UnitCharge | undefined {
+    const { count, cost } = this.#early;
+    if (tokens !== undefined || requests === undefined || requests.order >= count) return tokens;
+    const { at, order, total } = requests;
+    return { at, order, total: total * cost, cost, isOwed: false };
+  }
+
+  #tokenRate(count = 0, sent = 0): UnitRate {
+    return new UnitRate(() => this.#hard.perMs('tokens'), count, sent);
   }
 }
