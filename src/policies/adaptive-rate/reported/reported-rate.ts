@@ -37,6 +37,8 @@ const LONG_MS = 10_000;
 const USUAL_WINDOW_MS = 60_000;
 /** A limit with this share left does not limit for now, whatever its kind. */
 const PLENTY = 0.5;
+/** Timers are not shorter. */
+const LEAST_WAIT_MS = 1;
 /** The share of what is left that makes up for unused time. */
 const UNUSED_PART = 0.5;
 /** The share that is used of a rate that is known exactly. */
@@ -262,8 +264,19 @@ export class ReportedRate {
 
   /** Milliseconds until the reported amount covers a cost. @param total as for {@link rateAt} */
   wait(cost: number, total: number, now: number): number {
-    if (!this.#hasEnd && !this.#isFullAgain) return 0;
-    return this.#window.wait(cost, total, now);
+    if (this.#hasEnd || this.#isFullAgain) return this.#window.wait(cost, total, now);
+    return this.#uncoveredMs(cost, total, now);
+  }
+
+  /** Milliseconds until a bucket has refilled to a cost that exceeds the amount left unused. */
+  #uncoveredMs(cost: number, total: number, now: number): number {
+    const report = this.#fresh(now);
+    const described = this.#described;
+    const { kind, highest, perMs } = described;
+    if (report?.tellsReset !== true || kind !== 'bucket' || !(perMs > 0)) return 0;
+    if (cost <= spareOf(report, described)) return 0;
+    const missing = Math.min(cost, highest) - leftOf(report, perMs, total, now);
+    return missing > 0 ? Math.max(LEAST_WAIT_MS, missing / perMs) : 0;
   }
 
   /**
