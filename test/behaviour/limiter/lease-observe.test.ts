@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { createLimiter, type Lease, type LimiterOptions } from '../../../src/index.ts';
+import {
+  createLimiter,
+  type Lease,
+  type LimiterOptions,
+  type Verdict,
+} from '../../../src/index.ts';
 import { createProvider, ManualClock, seededRandom } from '../../../src/simulator/index.ts';
 import { limit } from '../../limiter/adaptive/world.ts';
 import { rig } from '../../limiter/rig.ts';
+import { ApiError } from '../../request/harness.ts';
 
 const REQUEST = { inputTokens: 1, maxTokens: 1, outputTokens: 1 };
 
@@ -36,6 +42,34 @@ describe('lease.observe', () => {
       await clock.advanceAsync(500);
     }
     expect(limiter.snapshot().adaptive).toMatchObject({ origin: from });
+  });
+
+  it('reads the limits of an answer that an error without limits follows', async () => {
+    const told: unknown[] = [];
+    const isFailure = ({ limits }: Verdict) => told.push(limits) > 0;
+    const { limiter } = rig({ isFailure, circuitBreaker: true });
+    const lease = await limiter.acquire();
+    lease.observe(new Headers(headers(2)));
+    lease.release('failed', new ApiError(400));
+    expect(told).toMatchObject([[{ unit: 'requests', limit: 600, remaining: 2 }]]);
+  });
+
+  it('begins throttled mode if nothing is left, where the rate adapts', async () => {
+    const { mode } = await afterObserving(new Response('', { headers: headers(0) }));
+    expect(mode).toBe('throttled');
+    const without = { adaptive: false } as const;
+    const unchanged = await afterObserving(new Response('', { headers: headers(0) }), without);
+    expect(unchanged.mode).toBe('normal');
+  });
+
+  it('counts no answer as accepted that is an error with status 200', async () => {
+    const { limiter } = rig();
+    const lease = await limiter.acquire();
+    const data = { error: { type: 'rate_limit_error', status: 429 } };
+    lease.observe({ status: 200, headers: headers(2), data });
+    expect(limiter.snapshot().adaptive).toMatchObject({ origin: 'start' });
+    lease.release();
+    expect(limiter.snapshot().ended).toMatchObject({ ok: 0, failed: 1 });
   });
 
   it('lets an answer count when it begins, however long the lease is held then', async () => {

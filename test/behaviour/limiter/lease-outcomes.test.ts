@@ -65,11 +65,13 @@ describe('a lease that is released', () => {
     });
   });
 
-  it('as failed with broken connections begins an outage at the third request', async () => {
+  it.each([
+    ['broken connections', Object.assign(new Error('no'), { code: 'ECONNRESET' })],
+    ['answers of a gateway', new ApiError(502)],
+  ])('as failed with %s begins an outage at the third request', async (_name, error) => {
     const { limiter } = rig();
     const modes: string[] = [];
     for (let n = 0; n < 3; n += 1) {
-      const error = Object.assign(new Error('no'), { code: 'ECONNRESET' });
       (await limiter.acquire()).release('failed', error);
       modes.push(limiter.snapshot().mode);
     }

@@ -46,6 +46,16 @@ describe('a rate that is told', () => {
     expect(rate.rateAt(5_002 - 50, 0)).toBeCloseTo(0.2, 12);
   });
 
+  it('leaves what is left of a bucket while no rate holds requests back', () => {
+    const rate = new ReportedRate();
+    const minute = { limit: 100, windowMs: 60_000 };
+    report(rate, 0, 0, { ...minute, remaining: 99, resetMs: 600 });
+    report(rate, 0, 1, { ...minute, remaining: 98, resetMs: 1_200 });
+    expect(rate.left(2, 0)).toBe(98);
+    expect(rate.left(52, 0)).toBe(48);
+    expect(rate.left(52, 600)).toBeGreaterThan(48.4);
+  });
+
   it('forgets reports of attempts that are older than 15 s', () => {
     const rate = new ReportedRate();
     report(rate, 0, 0, HUNDRED, { now: 14_000 });
