@@ -100,8 +100,8 @@ export class Lease {
    * Reads the provider's limits and the used tokens from an answer. If its status is 200 to 299, it
    * counts as accepted from now on, so observe that of a stream before you read it. If it is a
    * `Response` that is not ok, or the body of an error, `release()` reports that failure, also if the
-   * body or the headers of that `Response` are observed after it. Tokens
-   * that were recorded before stay as they are. After the release it has no effect.
+   * body or the headers of that `Response` are observed after it. Tokens that were recorded before
+   * stay as they are. After the release it has no effect.
    *
    * @param answer a `Response`, the result of an SDK's `withResponse()`, any object with `headers`,
    * the headers themselves, or a body with `usage`. Other values are ignored

@@ -43,8 +43,8 @@ export class BodyUsage {
 
   /** @param part bytes, or a text */
   part(part: unknown): void {
-    if (!isText(part)) return;
-    const text = this.#decoded(part);
+    const text = isText(part) ? this.#decoded(part) : undefined;
+    if (text === undefined) return;
     if (this.#format === 'value') this.#text = shortened(this.#text + text);
     else this.#readLines(text);
   }
@@ -81,9 +81,17 @@ export class BodyUsage {
     if (value !== undefined) this.#found(value);
   }
 
-  #decoded(part: Text): string {
+  /** @returns undefined for bytes that no string can hold: those of more than 512 MB */
+  #decoded(part: Text): string | undefined {
     if (typeof part === 'string') return part;
-    const bytes = bytesOf(part);
+    try {
+      return this.#textOf(bytesOf(part));
+    } catch {
+      return undefined;
+    }
+  }
+
+  #textOf(bytes: Uint8Array): string {
     const isCut = (bytes.at(-1) ?? 0) > LAST_ASCII;
     // Node decodes parts of a stream several times as slowly.
     if (!isCut && this.#decoder === undefined) return DECODER.decode(bytes);

@@ -124,4 +124,10 @@ describe('BodyUsage', () => {
     expect(inParts(EVENTS, [`data:${long}\n\ndata:{"usage":{}}\n`])).toEqual([{ usage: {} }]);
     expect(inParts(EVENTS, ['data:{"usage":null}\n\n'])).toEqual([]);
   });
+
+  it('ignores bytes that cannot be decoded, as more than a string can hold', () => {
+    const { buffer } = bytes('{"usage":{"total_tokens":1}}');
+    structuredClone(buffer, { transfer: [buffer] });
+    expect(inParts(JSON_TYPE, [buffer])).toEqual([]);
+  });
 });
