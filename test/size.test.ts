@@ -23,12 +23,12 @@ async function bundled(code: string): Promise<{ bytes: number; gzipped: number }
   return { bytes: Buffer.byteLength(text), gzipped: gzipSync(text).length };
 }
 
-it('`throttle` alone costs a bundle at most 270.0 kB, 88.5 kB compressed', async () => {
+it('`throttle` alone costs a bundle at most 270.8 kB, 88.8 kB compressed', async () => {
   const { bytes, gzipped } = await bundled(
     "import { throttle } from 'headgate';\nthrottle(fetch);",
   );
-  expect(bytes).toBeLessThanOrEqual(270_000);
-  expect(gzipped).toBeLessThanOrEqual(88_500);
+  expect(bytes).toBeLessThanOrEqual(270_800);
+  expect(gzipped).toBeLessThanOrEqual(88_800);
 });
 
 it('what is imported and not used costs nothing', async () => {

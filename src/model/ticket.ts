@@ -120,8 +120,8 @@ export class Ticket<out T = unknown> {
   costs: Amounts | undefined = undefined;
   /** @internal the recorded usage of the present attempt */
   usage: Amounts | undefined = undefined;
-  /** @internal whether a policy prices the tokens of answers */
-  isPriced = false;
+  /** @internal whether a policy needs the input and output tokens of the answer apart */
+  needsParts = false;
   /** @internal how many of its timeouts use up no attempt */
   excused = 0;
   /** @internal whether the present attempt was sent */

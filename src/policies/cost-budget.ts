@@ -112,7 +112,7 @@ export class CostBudget implements Policy<Reserved> {
   }
 
   take(request: RequestCost, now: number): Reserved {
-    if (this.readsUsage) request.isPriced = true;
+    if (this.readsUsage) request.needsParts = true;
     const amount = this.#unitsOf(request);
     const at = this.#timeAt(now);
     const mark = amount > 0 ? this.#window.charge(amount, at) : -1;

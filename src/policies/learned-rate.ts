@@ -5,7 +5,7 @@ import { resetOf } from './adaptive-rate/limit-signs.ts';
 import { RateLearner } from './adaptive-rate/rate-learner.ts';
 import type { RateSnapshot } from './adaptive-rate/rate-snapshot.ts';
 import { REASK_MS } from './adaptive-rate/sending-rate.ts';
-import type { HardLimits } from './adaptive-rate/units/unit-rates.ts';
+import type { HardLimits } from './adaptive-rate/units/hard-limits.ts';
 import type { CompletedAttempt, RequestCost } from './policy.ts';
 import type { RateEvents } from './rate-events.ts';
 
@@ -87,6 +87,7 @@ export class LearnedRate {
 
   /** @param hasRoom whether the attempt did not wait, and another one may be in flight with it */
   take(request: RequestCost, now: number, hasRoom: boolean): SentAttempt {
+    if (this.#learner.rate.units.countParts) request.needsParts = true;
     return this.#learner.take(this.#tokensOf(request), now, hasRoom);
   }
 
@@ -102,7 +103,7 @@ export class LearnedRate {
     } else if (isRejection(verdict)) {
       this.rejectedAt = now;
       learner.rejected(sending, verdict, now);
-    } else learner.answered(sending, verdict, usage?.tokens, now);
+    } else learner.answered(sending, verdict, usage, now);
     this.#correct(verdict);
     this.#apply(from, now);
   }
@@ -157,7 +158,7 @@ export class LearnedRate {
 
   /** The estimated tokens; 0 where they are not limited, so that they are not estimated. */
   #tokensOf(request: RequestCost): number {
-    return this.#learner.rate.units.tokens === undefined ? 0 : request.tokens;
+    return this.#learner.rate.units.countTokens ? request.tokens : 0;
   }
 
   /** Undefined: the attempt was sent too long before the first rejection to be remembered. */

@@ -20,8 +20,8 @@ export interface RequestCost {
    * Default false.
    */
   readonly isCall?: boolean;
-  /** Set by a policy that needs the tokens of the answer as providers price them. */
-  isPriced?: boolean;
+  /** Set by a policy that needs the input and output tokens of the answer apart. */
+  needsParts?: boolean;
 }
 
 /** A request whose attempt ended, or was not made. */

@@ -114,7 +114,7 @@ export class ReportedUsage {
   #record(ticket: Ticket): void {
     const tokens = tokensOf(this.#reported);
     this.#correct(ticket, 'tokens', this.#isBegun ? Math.max(tokens, ticket.tokens) : tokens);
-    if (!ticket.isPriced) return;
+    if (!ticket.needsParts) return;
     for (const [name, amount] of Object.entries(pricedTokens(this.#reported))) {
       this.#correct(ticket, name, amount);
     }

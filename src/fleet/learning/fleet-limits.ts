@@ -1,4 +1,4 @@
-import type { HardLimits } from '../../policies/adaptive-rate/units/unit-rates.ts';
+import type { HardLimits } from '../../policies/adaptive-rate/units/hard-limits.ts';
 import { MICRO, type SharedConfig } from '../protocol.ts';
 
 const HOUR_MS = 3_600_000;

@@ -21,7 +21,7 @@ const VALUES = new Map([...WORDS].map(([value, word]) => [word, value]));
  * Fields that are not passed on: attempts in flight, and values that the next answers set again.
  */
 const OMITTED = new Set([
-  ...['hard', 'listener', 'requests', 'tokens', 'reaction'],
+  ...['hard', 'listener', 'requests', 'reaction'],
   ...['reactsUntil', 'reactionMs', 'closure', 'resumed', 'mostMs', 'recent', 'waitsUntil'],
   // Of the history of sends.
   ...['attempts', 'head', 'asked', '_unknown', 'inFlight'],

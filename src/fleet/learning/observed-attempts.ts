@@ -45,7 +45,7 @@ export class ObservedAttempts {
     if (verdict === WITHDRAWN || verdict === NOT_SENT) {
       learner.withdrawn(sending, verdict === WITHDRAWN, at);
     } else if (isRejection(told)) learner.rejected(sending, told, at);
-    else learner.answered(sending, told, used, at);
+    else learner.answered(sending, told, used === undefined ? undefined : { tokens: used }, at);
   }
 
   /** Attempts before this one are over: if their end was not reported, it never will be. */

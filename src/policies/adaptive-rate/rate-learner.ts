@@ -1,4 +1,5 @@
 import type { ReportedLimit, Verdict } from '../../model/feedback.ts';
+import type { Amounts } from '../../model/ticket.ts';
 import type { EarlierAttempts } from './attempts/first-attempts.ts';
 import { Reactions } from './attempts/reactions.ts';
 import { SendHistory, type SendHistoryListener } from './attempts/send-history.ts';
@@ -9,7 +10,7 @@ import type { RateSnapshot } from './rate-snapshot.ts';
 import { ClosedTime } from './reopening/closed-time.ts';
 import { SendingRate } from './sending-rate.ts';
 import { START_AT_ONCE, TOLD_AT_ONCE, Trust } from './trust.ts';
-import type { HardLimits } from './units/unit-rates.ts';
+import type { HardLimits } from './units/hard-limits.ts';
 
 /** The shortest delay, which lets the present turn end. */
 const TURN_MS = 1e-3;
@@ -153,8 +154,8 @@ export class RateLearner implements SendHistoryListener {
     return sent;
   }
 
-  /** The attempt was answered. @param used its tokens, if they are known */
-  answered(sent: SentAttempt, { limits }: Verdict, used: number | undefined, now: number): void {
+  /** The attempt was answered. @param used its usage, if that is known */
+  answered(sent: SentAttempt, { limits }: Verdict, used: Amounts | undefined, now: number): void {
     if (used !== undefined) this.rate.units.settle(sent, used);
     this.log.end();
     this.begun(sent, limits, now);
@@ -186,7 +187,7 @@ export class RateLearner implements SendHistoryListener {
 
   /** The attempt ended without an answer, or was never sent, and is no evidence. */
   withdrawn(sent: SentAttempt, isSent: boolean, now: number): void {
-    if (!isSent) this.rate.units.reject(sent, true);
+    if (!isSent) this.rate.units.reject(sent.charges, true);
     if (sent.outcome === 'unknown') this.trust.giveBack();
     this.log.withdraw(sent);
     this.log.advance(now);
@@ -195,7 +196,7 @@ export class RateLearner implements SendHistoryListener {
   /** The attempt was rejected, for its rate or because of an overload. */
   rejected(sent: SentAttempt, verdict: Verdict, now: number): void {
     this.log.reject(sent, now);
-    this.rate.units.reject(sent, false);
+    this.rate.units.reject(sent.charges, false);
     sent.isForeign = this.signs.isForeign(verdict);
     sent.isOfOtherKind = sent.isForeign && this.signs.isKnown;
     // A trial is sent too fast on purpose, but a wait that its rejection names holds.

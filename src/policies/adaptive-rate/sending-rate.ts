@@ -6,9 +6,10 @@ import { LimitChange, RaisedLimit } from './limit-change.ts';
 import { RateEstimate } from './measured/rate-estimate.ts';
 import type { RateSnapshot } from './rate-snapshot.ts';
 import type { ClosedTime } from './reopening/closed-time.ts';
+import type { HardLimits } from './units/hard-limits.ts';
 import { shortestOf } from './units/shortest-limit.ts';
 import type { RateOrigin } from './units/unit-rate.ts';
-import { type HardLimits, UnitRates } from './units/unit-rates.ts';
+import { UnitRates } from './units/unit-rates.ts';
 
 /** How long a computed rate is valid, in ms: it changes while requests wait. */
 export const REASK_MS = 1_000;
@@ -37,7 +38,8 @@ export class SendingRate {
     this.hard = hard;
     this.demand = new Demand(past);
     this.estimate = new RateEstimate(past, hard, isForAll);
-    this.units = new UnitRates(hard);
+    // Workers of a fleet report the tokens of their requests as one number.
+    this.units = new UnitRates(hard, !isForAll);
     this.raised = new RaisedLimit(hard.perMs('requests'));
   }
 
@@ -122,8 +124,7 @@ export class SendingRate {
       idleMs,
       lateMs,
       estimate: tokens,
-      tokens: charges.tokens,
-      requests: charges.requests,
+      charges,
     });
     sent.lacksDemand = isIdle;
     const { trial } = this.estimate;
@@ -146,7 +147,7 @@ export class SendingRate {
       isPaced: false,
       isSaved: false,
       idleMs: 0,
-      requests: this.units.requests.take(1, at),
+      charges: [this.units.requests.take(1, at)],
     });
     this.demand.add(at);
     return sent;
@@ -161,7 +162,7 @@ export class SendingRate {
   /** An accepted attempt reports these limits, or none. */
   report(sent: SentAttempt, limits: Verdict['limits'] = [], now: number): void {
     const { estimate, units } = this;
-    units.report(limits, sent, true, now);
+    units.report(limits, sent.charges, true, now);
     estimate.scale(this.raised.follow(this.hard.perMs('requests')));
     const limit = shortestOf(limits, 'requests');
     if (limit !== undefined) estimate.scale(this.change.report(limit, estimate.measuredPerMs));
@@ -177,7 +178,7 @@ export class SendingRate {
     sent.usedUpPerMs = remaining < 1 ? this.units.requests.wholePerMs(now) : 0;
     const isDated =
       retryAfterMs !== undefined || limits.some(({ resetMs }) => resetMs !== undefined);
-    sent.isExplained = this.units.report(limits, sent, false, now) && isDated;
+    sent.isExplained = this.units.report(limits, sent.charges, false, now) && isDated;
     return remaining < 1 ? resetMs : undefined;
   }
 

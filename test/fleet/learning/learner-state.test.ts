@@ -100,7 +100,6 @@ it('leaves out nothing but attempts on their way, and what the next answers set'
     'rate.estimate.hard',
     'rate.hard',
     'rate.units.requests',
-    'rate.units.tokens',
     'reactions.reaction',
     'reactions.reactionMs',
     'reactions.reactsUntil',

@@ -82,7 +82,7 @@ describe('a rejection that a cap may have caused', () => {
   ])('%s', (_what, verdict, isBare, mayBeByCap) => {
     const sent = new SentAttempt({
       ...{ at: 0, order: 0, others: 1, pacePerMs: 1, isPaced: false, isSaved: false, idleMs: 0 },
-      requests: { at: 0, order: 0, total: 0, cost: 1, isOwed: false },
+      charges: [{ at: 0, order: 0, total: 0, cost: 1, isOwed: false }],
     });
     new LimitSigns().describe(sent, verdict);
     expect({ isBare: sent.isBare, mayBeByCap: sent.mayBeByCap }).toEqual({ isBare, mayBeByCap });

@@ -26,9 +26,7 @@ export class SentAttempt {
   readonly lateMs: number;
   /** The estimated tokens. */
   readonly estimate: number;
-  /** Its costs by unit, and the sums of these costs before it. */
-  readonly tokens: UnitCharge | undefined;
-  readonly requests: UnitCharge | undefined;
+  readonly charges: Charges;
   /** `withdrawn`: it ended without an answer, or was never sent. */
   outcome: 'unknown' | 'accepted' | 'rejected' | 'withdrawn' = 'unknown';
   /**
@@ -77,8 +75,7 @@ export class SentAttempt {
     readonly idleMs: number;
     readonly lateMs?: number;
     readonly estimate?: number;
-    readonly requests?: UnitCharge | undefined;
-    readonly tokens?: UnitCharge | undefined;
+    readonly charges?: Charges;
   }) {
     this.at = sent.at;
     this.order = sent.order;
@@ -89,12 +86,14 @@ export class SentAttempt {
     this.idleMs = sent.idleMs;
     this.lateMs = sent.lateMs ?? 0;
     this.estimate = sent.estimate ?? 0;
-    this.requests = sent.requests;
-    this.tokens = sent.tokens;
+    this.charges = sent.charges ?? [];
   }
 }
 
-/** The charge of an attempt in one unit, requests or tokens. */
+/** The charges of an attempt in requests, tokens, input tokens and output tokens. */
+export type Charges = readonly (UnitCharge | undefined)[];
+
+/** The charge of an attempt in one unit. */
 export interface UnitCharge {
   readonly at: number;
   readonly order: number;

@@ -3,7 +3,7 @@ import type { EarlierAttempts } from '../attempts/first-attempts.ts';
 import type { SentAttempt } from '../attempts/sent-attempt.ts';
 import { RejectionsByChance } from '../random-rejections/rejections-by-chance.ts';
 import type { ShareTrial } from '../random-rejections/share-trial.ts';
-import type { HardLimits } from '../units/unit-rates.ts';
+import type { HardLimits } from '../units/hard-limits.ts';
 import type { RateBounds } from './congestion-samples.ts';
 import { cycleOf } from './cycle.ts';
 import { FirstStop } from './first-stop.ts';

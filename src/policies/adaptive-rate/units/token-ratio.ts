@@ -14,9 +14,14 @@ export class TokenRatio {
     else this.#ofOthers.add(1, used);
   }
 
-  /** The estimate corrected by the ratio; for an estimate of 0 the usual number. */
-  expected(estimate: number): number {
-    return estimate > 0 ? estimate * (this.#ofEstimated.value ?? 1) : (this.#ofOthers.value ?? 0);
+  /**
+   * The estimate corrected by the ratio; for an estimate of 0 the usual number.
+   * @returns undefined if nothing was measured
+   */
+  expected(estimate: number): number | undefined {
+    if (estimate <= 0) return this.#ofOthers.value;
+    const { value } = this.#ofEstimated;
+    return value === undefined ? undefined : estimate * value;
   }
 }
 

@@ -13,7 +13,7 @@ const NEAR = 0.05;
 /** The greatest delay of timers in a busy process. */
 const LATE_MS = 10;
 
-/** One unit that a provider limits, requests or tokens: its known rates, and its pace. */
+/** One unit that a provider limits: its known rates, and its pace. */
 export class UnitRate {
   readonly #reported = new ReportedRate();
   readonly #pacer = new Pacer(Number.POSITIVE_INFINITY);
@@ -156,11 +156,23 @@ export class UnitRate {
   }
 
   /**
-   * Records the limit that an answer reports.
+   * Records what an answer reports of the limit.
+   * @param limit undefined if it reports nothing
+   * @param charge that of the attempt; undefined if it was sent too long ago
    * @param isAccepted whether the attempt itself is part of the usage
    * @returns whether it explains a rejection, so that nothing else is learned from it
    */
-  report(limit: ReportedLimit, charge: UnitCharge, isAccepted: boolean, now: number): boolean {
+  report(
+    limit: ReportedLimit | undefined,
+    charge: UnitCharge | undefined,
+    isAccepted: boolean,
+    now: number,
+  ): boolean {
+    if (limit === undefined) {
+      if (isAccepted) this.#reported.missing(charge?.at ?? now);
+      return false;
+    }
+    if (charge === undefined) return false;
     const lost = this.#lost;
     const total = charge.total - lost;
     this.#reported.reported(limit, { ...charge, total }, isAccepted, this.#sent - lost, now);
@@ -182,11 +194,6 @@ export class UnitRate {
     this.#sent += Math.max(0, (limit.limit ?? 0) - (limit.remaining ?? 0));
     const charge = { at, order: -1, total: this.#sent, cost: 0, isOwed: false };
     this.#reported.reported(limit, charge, true, this.#sent, at);
-  }
-
-  /** As {@link ReportedRate.missing}. */
-  missing(at: number): void {
-    this.#reported.missing(at);
   }
 
   #rateAt(learned: number, now: number): number {

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { TokenRatio } from '../../../../src/policies/adaptive-rate/units/token-ratio.ts';
 
 describe('the ratio of real tokens to estimated ones', () => {
-  it('takes an estimate as it is until something was measured', () => {
-    expect(new TokenRatio().expected(100)).toBe(100);
+  it('says nothing of estimates until one was measured', () => {
+    expect(new TokenRatio().expected(100)).toBeUndefined();
     const nothing = new TokenRatio();
     nothing.measured(0, 50);
-    expect(nothing.expected(100)).toBe(100);
+    expect(nothing.expected(100)).toBeUndefined();
   });
 
   it('expects as much more or less as the last ones have used', () => {
@@ -26,7 +26,7 @@ describe('the ratio of real tokens to estimated ones', () => {
 
   it('expects what is usual where nobody estimates, and keeps the two apart', () => {
     const ratio = new TokenRatio();
-    expect(ratio.expected(0)).toBe(0);
+    expect(ratio.expected(0)).toBeUndefined();
     ratio.measured(0, 400);
     ratio.measured(100, 50);
     expect(ratio.expected(0)).toBe(400);
