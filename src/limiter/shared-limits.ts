@@ -12,7 +12,7 @@ import {
   type Policies,
   snapshotsOf,
 } from '../policies/policies.ts';
-import type { RequestCost } from '../policies/policy.ts';
+import type { CompletedAttempt, RequestCost } from '../policies/policy.ts';
 import { type PolicyConfig, type PolicySnapshots, SHARED_KEYS } from '../policies/registry.ts';
 import { SharedPolicy } from '../queue/shared-policy.ts';
 import { checkChoice, checkKeys } from '../util/check.ts';
@@ -94,7 +94,11 @@ export class SharedLimits {
     this.fleet = context.store?.join(emit, context.instrumentation);
     // The policy of the store stands for the rate limits, too.
     const stored = this.fleet?.policyOf(this.policies.rateLimit);
-    this.policy = new SharedPolicy(new Composite(allParts(this.policies, stored)), COSTS[cost]);
+    this.policy = new SharedPolicy(
+      new Composite(allParts(this.policies, stored)),
+      COSTS[cost],
+      cost === 'tokens' ? (completed) => this.tokensOf(completed) : undefined,
+    );
     this.fleet?.begin(commonGateOf(context, this.policies, this.policy));
   }
 
@@ -130,6 +134,12 @@ export class SharedLimits {
   /** The shared limits will not be used any more. */
   close(): void {
     this.fleet?.close();
+  }
+
+  /** What an attempt used. A limit that is charged upfront keeps the estimate, and so do turns. */
+  private tokensOf({ usage }: CompletedAttempt): number | undefined {
+    const rule = this.policies.rateLimit?.limits.find('tokens')?.rule;
+    return rule?.charge === 'upfront' ? undefined : usage?.tokens;
   }
 
   /** The state for gauges. Rate limits have names that differ from those of each key. */

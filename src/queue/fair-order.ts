@@ -65,8 +65,11 @@ export class FairOrder<Member extends Contender> {
     this.byFinish.move(member);
   }
 
-  /** Its next request is served. The one behind it costs as much, until `change` is called. */
-  serve(member: Member): void {
+  /**
+   * Its next request is served. The one behind it costs as much, until `change` is called.
+   * @returns the cost
+   */
+  serve(member: Member): number {
     const { startsAt, finishesAt, isNew } = member;
     const cost = finishesAt - startsAt;
     // Without this, an endless row of contenders that come for one request each would all go first.
@@ -76,6 +79,26 @@ export class FairOrder<Member extends Contender> {
     member.startsAt = finishesAt;
     this.byStart.move(member);
     this.change(member, cost);
+    this.catchUp();
+    return cost;
+  }
+
+  /**
+   * A request that was served has cost another amount: its contender is behind by the difference, or
+   * ahead. If none contends by then, it is forgotten.
+   * @param cost what `serve` returned
+   * @param isIn whether the contender has not left
+   */
+  correct(member: Member, cost: number, actual: number, isIn: boolean): void {
+    const difference = Math.max(LEAST_COST, actual) - cost;
+    if (difference === 0) return;
+    member.startsAt += difference;
+    member.finishesAt += difference;
+    this.latest = Math.max(this.latest, member.startsAt);
+    if (isIn) {
+      this.byFinish.move(member);
+      this.byStart.move(member);
+    }
     this.catchUp();
   }
 

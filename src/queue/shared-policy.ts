@@ -10,6 +10,8 @@ const MOST_COUNTED = 10_000;
 interface Charge {
   readonly own: unknown;
   readonly common: unknown;
+  /** What the turn was charged; undefined: the request passed without one. */
+  readonly turn: number | undefined;
 }
 
 /**
@@ -18,12 +20,14 @@ interface Charge {
  *
  * While the shared limits hold requests back, the gates take turns by the cost of their requests
  * (`FairOrder`): for two gates that both have waiters, the admitted costs differ by at most the sum
- * of their largest costs. A gate that is held back by its own limits takes no turn, and delays no
+ * of their largest costs. The real cost of a request replaces the expected one when its attempt has
+ * ended, so wrong estimates gain or lose a gate nothing but time. A gate that is held back by its own limits takes no turn, and delays no
  * other gate. O(log gates) per request.
  */
 export class SharedPolicy {
   private readonly limits: Policy;
   private readonly costOf: (request: RequestCost) => number;
+  private readonly realCostOf: (completed: CompletedAttempt) => number | undefined;
   private readonly order = new FairOrder<SharedPolicyMember>();
   private readonly waiters = new Set<SharedPolicyMember>();
   private draining = false;
@@ -34,10 +38,16 @@ export class SharedPolicy {
   /**
    * @param limits the shared limits
    * @param costOf the cost of a request in the turns: finite, >= 0
+   * @param realCostOf what it has really cost there; undefined: as expected, or not known
    */
-  constructor(limits: Policy, costOf: (request: RequestCost) => number) {
+  constructor(
+    limits: Policy,
+    costOf: (request: RequestCost) => number,
+    realCostOf: (completed: CompletedAttempt) => number | undefined = () => undefined,
+  ) {
     this.limits = limits;
     this.costOf = costOf;
+    this.realCostOf = realCostOf;
   }
 
   /**
@@ -105,14 +115,23 @@ export class SharedPolicy {
   }
 
   /** @internal */
-  take(member: SharedPolicyMember, request: RequestCost, now: number): unknown {
-    if (member.isWaiting) this.order.serve(member);
-    return this.limits.take(request, now);
+  take(member: SharedPolicyMember, own: unknown, request: RequestCost, now: number): Charge {
+    const turn = member.isWaiting ? this.order.serve(member) : undefined;
+    return { own, common: this.limits.take(request, now), turn };
   }
 
   /** @internal */
-  giveBack(charge: unknown, completed: CompletedAttempt, time: Time): void {
-    if (charge !== 0) this.limits.giveBack(charge, completed, time);
+  giveBack(
+    member: SharedPolicyMember,
+    { common, turn }: Charge,
+    completed: CompletedAttempt,
+    time: Time,
+  ): void {
+    if (common !== 0) this.limits.giveBack(common, completed, time);
+    const realCost = turn === undefined ? undefined : this.realCostOf(completed);
+    if (turn !== undefined && realCost !== undefined) {
+      this.order.correct(member, turn, realCost, member.isWaiting);
+    }
     this.drain();
   }
 
@@ -211,12 +230,12 @@ class SharedPolicyMember implements Policy<Charge>, Contender {
   take(request: RequestCost, now: number): Charge {
     this.refuser = 'own';
     const own = this.own.take(request, now);
-    return { own, common: this.shared.take(this, request, now) };
+    return this.shared.take(this, own, request, now);
   }
 
-  giveBack({ own, common }: Charge, completed: CompletedAttempt, time: Time): void {
-    if (own !== 0) this.own.giveBack(own, completed, time);
-    this.shared.giveBack(common, completed, time);
+  giveBack(charge: Charge, completed: CompletedAttempt, time: Time): void {
+    if (charge.own !== 0) this.own.giveBack(charge.own, completed, time);
+    this.shared.giveBack(this, charge, completed, time);
   }
 
   idle(): void {
