@@ -227,3 +227,36 @@ describe('a fair order', () => {
     expect(serveAll(table)).toBe('abab');
   });
 });
+
+describe('a request that has cost more than was expected', () => {
+  /** The keys of the next turns of two that stay, after one of them has spent 1, and in truth 100. */
+  function turnsAfter(isIn: boolean): string {
+    const order = new FairOrder<Spender>();
+    const [one, other] = [new Spender('a'), new Spender('b')];
+    order.join(one, 1);
+    const cost = order.serve(one);
+    if (!isIn) order.leave(one);
+    else order.join(other, 1);
+    order.correct(one, cost, 100, isIn);
+    if (!isIn) {
+      order.join(one, 1);
+      order.join(other, 1);
+    }
+    let turns = '';
+    for (let turn = 0; turn < 8; turn += 1) {
+      const { next } = order;
+      if (next === undefined) break;
+      turns += next.key;
+      order.serve(next);
+    }
+    return turns;
+  }
+
+  it('sets its contender back, as long as others contend', () => {
+    expect(turnsAfter(true)).toBe('bbbbbbbb');
+  });
+
+  it('is forgotten if none contends by then', () => {
+    expect(turnsAfter(false)).toBe('abababab');
+  });
+});
