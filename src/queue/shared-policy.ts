@@ -20,9 +20,9 @@ interface Charge {
  *
  * While the shared limits hold requests back, the gates take turns by the cost of their requests
  * (`FairOrder`): for two gates that both have waiters, the admitted costs differ by at most the sum
- * of their largest costs. The real cost of a request replaces the expected one when its attempt has
- * ended, so wrong estimates gain or lose a gate nothing but time. A gate that is held back by its own limits takes no turn, and delays no
- * other gate. O(log gates) per request.
+ * of their largest costs. What a request has really cost replaces the expected cost when its attempt
+ * has ended, so wrong estimates only delay the balance. A gate that is held back by its own limits
+ * takes no turn, and delays no other gate. O(log gates) per request.
  */
 export class SharedPolicy {
   private readonly limits: Policy;
