@@ -68,6 +68,7 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'paced.ts': ['It says: ', 'ended: 2'],
   'pause.ts': ['paused deploying paused 2', 'EARLY LATE', 'the user has gone'],
   'plain-fetch.ts': ['It says: '],
+  'interactive.ts': ['somebody looks at a screen'],
   'priorities.ts': [
     'the first of the batch',
     'somebody looks at a screen',
