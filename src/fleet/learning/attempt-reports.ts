@@ -117,8 +117,10 @@ function withLatest<T>(list: T[], value: T): T[] {
 
 function resultOf({ isSent, verdict }: CompletedAttempt, hasBegun: boolean): Result['verdict'] {
   if (!isSent) return NOT_SENT;
-  if (verdict === undefined || verdict.kind === 'failed') return WITHDRAWN;
-  return hasBegun && !isRejection(verdict) ? TOLD : verdict;
+  const isCutOff = verdict === undefined || verdict.kind === 'failed';
+  // Its beginning has shown that it was accepted, perhaps to an earlier leader.
+  if (hasBegun && (isCutOff || !isRejection(verdict))) return TOLD;
+  return isCutOff ? WITHDRAWN : verdict;
 }
 
 function tellsLimits(verdict: Result['verdict']): boolean {

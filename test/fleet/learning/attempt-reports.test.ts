@@ -1,5 +1,5 @@
 import { assert, describe, expect, it } from 'vitest';
-import { AttemptReports, TOLD, WITHDRAWN } from '../../../src/fleet/learning/attempt-reports.ts';
+import { AttemptReports, TOLD } from '../../../src/fleet/learning/attempt-reports.ts';
 import type { Verdict } from '../../../src/model/feedback.ts';
 import type { CompletedAttempt } from '../../../src/policies/policy.ts';
 
@@ -48,7 +48,7 @@ describe('an answer that goes on', () => {
     expect(reportOf(reports, 2)).toHaveLength(4);
   });
 
-  it('may still be rejected, or end without an answer', () => {
+  it('may still be rejected, or be cut off: it was accepted all the same', () => {
     const reports = new AttemptReports();
     const attempts = [reports.sent(0, 1, 0), reports.sent(0, 1, 0)] as const;
     for (const attempt of attempts) reports.begun(attempt, { kind: 'ok' }, 1);
@@ -58,7 +58,7 @@ describe('an answer that goes on', () => {
     expect(reportOf(reports, 2)).toMatchObject({
       3: [
         [1, 2_000, 0, throttled, -1],
-        [2, 2_000, 0, WITHDRAWN, -1],
+        [2, 2_000, 0, TOLD, -1],
       ],
       4: [
         [1, 2_000, 1_000, 0],
