@@ -47,12 +47,6 @@ export class MeasuredRate {
   private wasStray = false;
   /** Whether the last closure was an outage. */
   private wasOutage = false;
-  private readonly isForAll: boolean;
-
-  /** @param isForAll whether it is the rate of all processes that use the provider */
-  constructor(isForAll: boolean) {
-    this.isForAll = isForAll;
-  }
 
   /** Whether anything was measured. */
   get isKnown(): boolean {
@@ -182,8 +176,7 @@ export class MeasuredRate {
     const grew = pacePerMs > (GREW * (accepted + 1)) / openMs;
     // From the last known end of the closure on, the provider may have been open unnoticed.
     const ms = Math.max(1, cycle.ms - (to - from));
-    const isWindow = !this.isForAll && isOfWindow(cycle);
-    probing.cycled(isWindow, accepted, ms, grew ? pacePerMs : 0, this.perMs);
+    probing.cycled(isOfWindow(cycle), accepted, ms, grew ? pacePerMs : 0, this.perMs);
     const isFull = !grew && idleMs < IDLE_PART * (to - cycle.startedAt);
     marks.add({ accepted, from, to, isFull, pacePerMs });
   }

@@ -22,7 +22,7 @@ const LEAST_OWN = 8;
  */
 export class RateEstimate {
   private readonly hard: HardLimits;
-  private readonly rate: MeasuredRate;
+  private readonly rate = new MeasuredRate();
   private readonly probing = new RateProbing();
   private closure: Closure | undefined = undefined;
   private readonly byChance: RejectionsByChance;
@@ -40,7 +40,6 @@ export class RateEstimate {
   ) {
     this.hard = hard;
     this.byChance = new RejectionsByChance(!isForAll);
-    this.rate = new MeasuredRate(isForAll);
     this.open = new OpenTime(accepted, idleMs, beforeIdle);
     this.first = new FirstStop(accepted > 0 ? firstAt : undefined);
   }

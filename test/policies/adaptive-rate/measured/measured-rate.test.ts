@@ -7,8 +7,8 @@ import { RateProbing } from '../../../../src/policies/adaptive-rate/measured/rat
 const PER_MS = 0.1;
 
 /** Measures cycles one after the other, each with its end. */
-function measuring(isForAll = false, first = 1) {
-  const rate = new MeasuredRate(isForAll);
+function measuring(first = 1) {
+  const rate = new MeasuredRate();
   const probing = new RateProbing();
   rate.first(PER_MS, first, 0, 0);
   let now = 0;
@@ -49,7 +49,7 @@ describe('a measured rate', () => {
   });
 
   it.each([1, 50])('has fallen far from a first one of %i requests?', (accepted) => {
-    const { rate, cycle } = measuring(false, accepted);
+    const { rate, cycle } = measuring(accepted);
     fall(cycle, 0.0005);
     expect(rate.hasFallenFar).toBe(accepted === 50);
   });
@@ -171,7 +171,7 @@ describe('a measured rate', () => {
   });
 
   it('measures nothing before the first closure', () => {
-    const rate = new MeasuredRate(false);
+    const rate = new MeasuredRate();
     expect([rate.isKnown, rate.perMs, rate.bounds]).toEqual([false, 0, undefined]);
     rate.begin(PER_MS, 0, new RateProbing());
     expect([rate.isKnown, rate.isSure, rate.perMs]).toEqual([true, true, PER_MS]);
