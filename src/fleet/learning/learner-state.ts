@@ -13,6 +13,7 @@ export type State =
 const WORDS = new Map<unknown, string>([
   [Number.POSITIVE_INFINITY, '+'],
   [Number.NEGATIVE_INFINITY, '-'],
+  [Number.NaN, 'n'],
   [undefined, '?'],
 ]);
 const VALUES = new Map([...WORDS].map(([value, word]) => [word, value]));

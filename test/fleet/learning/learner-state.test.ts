@@ -44,7 +44,7 @@ function play(
     now += 1;
     if (verdict.kind === 'ok') learner.answered(sending, verdict, undefined, now);
     else learner.rejected(sending, verdict, now);
-    rates.push(learner.outlook(now).perMs);
+    rates.push(learner.outlook(1, now).perMs);
     n += 1;
   }
   return { now, rates };

@@ -50,10 +50,10 @@ export class ConcurrencyCapDetector {
   private readonly small = new SmallCap();
   private stops = 0;
   /**
-   * The number of others in flight at the last stop, the number of attempts accepted since, and how
-   * many of these had as many others in flight.
+   * The number of others in flight at the last stop (NaN: there was none), the number of attempts
+   * accepted since, and how many of these had as many others in flight.
    */
-  private stoppedAt = Number.POSITIVE_INFINITY;
+  private stoppedAt = Number.NaN;
   private accepted = 0;
   private over = 0;
   private atCap = 0;

@@ -31,6 +31,18 @@ describe('a cap of what is in flight', () => {
     expect(new ConcurrencyCapDetector().limit).toBeUndefined();
   });
 
+  it('is not shown by two stops: the first one is like no other', () => {
+    const cap = new ConcurrencyCapDetector();
+    for (let n = 0; n < 2; n += 1) {
+      accepted(cap, 50, 9);
+      stopped(cap, 10);
+    }
+    expect(cap.limit).toBeUndefined();
+    accepted(cap, 50, 9);
+    stopped(cap, 10);
+    expect(cap.limit).toBe(10);
+  });
+
   it('is what was in flight beside a rejection that names one, and at least 1', () => {
     const shown = new ConcurrencyCapDetector();
     shown.told(12);
@@ -214,7 +226,7 @@ describe('a cap of what is in flight', () => {
       stopped(cap, 2);
     }
     expect(cap.limit).toBeUndefined();
-    for (let n = 0; n < 3; n += 1) {
+    for (let n = 0; n < 2; n += 1) {
       accepted(cap, 20, 9);
       stopped(cap, 10);
     }
