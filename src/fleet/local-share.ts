@@ -46,7 +46,7 @@ export class LocalShare {
 
   begin({ config, slots, plan, workers, pools, now, fullAt }: Begin): void {
     const among = Math.max(1, workers);
-    const perHour = plan?.requestsPerHour ?? 0;
+    const perHour = plan?.alonePerHour ?? 0;
     const learned: readonly (readonly [capacity: number, perHour: number])[] = [
       [Math.max(MICRO * among, perHour / SPREAD_PER_HOUR), perHour],
       [plan?.tokensCapacity ?? 0, plan?.tokensPerHour ?? 0],

@@ -61,6 +61,8 @@ export interface Plan {
   /** 0: not known. */
   readonly tokensPerHour: number;
   readonly tokensCapacity: number;
+  /** Requests of workers that go on alone, all together. */
+  readonly alonePerHour: number;
   /** Requests in flight, over all workers; 0: not known. */
   readonly slots: number;
   /** Requests that may be sent before the next plan, beyond those that this plan has counted. */

@@ -1,5 +1,6 @@
 import { Observable } from 'rxjs';
 import { memoryStore } from '../../src/fleet/memory-store.ts';
+import type { SharedStore } from '../../src/fleet/shared-store.ts';
 import { createLimiter, type Limiter } from '../../src/index.ts';
 import {
   createProvider,
@@ -28,6 +29,8 @@ export interface Streams {
   /** Its headers come after a time between these two, in ms. */
   readonly beginMs: readonly [least: number, most: number];
   readonly seed: number;
+  /** When the store is away, in ms; workers go on alone then. */
+  readonly away?: readonly [from: number, to: number];
 }
 
 /** Draws the limit, between 50 and 5,000 a minute, and the number of workers. */
@@ -76,7 +79,7 @@ export class StreamingFleet {
       retryAfter: headers === 'none' ? 'none' : 'exact',
       latency: () => between(given.beginMs),
     });
-    const store = workers === 0 ? undefined : memoryStore({ clock });
+    const store = workers === 0 ? undefined : this.store(given.away);
     const attempt = () =>
       new Observable<unknown>((out) => {
         this.sent += 1;
@@ -103,6 +106,18 @@ export class StreamingFleet {
       this.limiters.push(limiter);
       limiter.throttleFrom(numbers(), attempt as () => Observable<unknown>).subscribe();
     }
+  }
+
+  private store(away: Streams['away']): SharedStore {
+    const { clock } = this;
+    if (away === undefined) return memoryStore({ clock });
+    const [from, to] = away;
+    const store = memoryStore({ clock, onStoreLoss: 'share' });
+    const exchange: SharedStore['exchange'] = (request) => {
+      if (clock.now() >= from && clock.now() < to) throw new Error('the store is away');
+      return store.exchange(request);
+    };
+    return { ...store, exchange };
   }
 
   /** The used part of the limit, in %, and 429s for each 100 answers that began. */

@@ -97,6 +97,7 @@ const call = fc.record({
   plan: fc.option(
     fc.record({
       requestsPerHour: fc.nat(1e12),
+      alonePerHour: fc.nat(1e12),
       requestsCapacity: fc.nat(100 * MICRO),
       tokensPerHour: fc.nat(1e14),
       tokensCapacity: fc.nat(1e6 * MICRO),

@@ -67,7 +67,7 @@ export class FleetLearner {
     this.hasNews = false;
     this.readTo = Math.max(this.readTo, now);
     const { learner } = this;
-    const outlook = learner.outlook(this.readTo);
+    const outlook = learner.outlook(this.tokens, this.readTo);
     const { rate } = learner;
     if (rate.measuredAt !== this.measuredAt) {
       this.measuredAt = rate.measuredAt;
@@ -79,7 +79,7 @@ export class FleetLearner {
 
   /** Whether time alone may change the plan soon. */
   isWaiting(now: number): boolean {
-    const outlook = this.learner.outlook(Math.max(this.readTo, now));
+    const outlook = this.learner.outlook(this.tokens, Math.max(this.readTo, now));
     return outlook.isWaiting;
   }
 

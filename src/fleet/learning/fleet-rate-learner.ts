@@ -8,6 +8,11 @@ export interface Outlook {
   /** Rates per ms; Infinity: nothing bounds them. */
   readonly perMs: number;
   readonly tokensPerMs: number;
+  /**
+   * The rate of requests for workers that cannot hear of the next outlook, per ms. What is left of a
+   * window may go at once, so the other rates may not bound it.
+   */
+  readonly alonePerMs: number;
   readonly origin: RateOrigin;
   /** Requests that may go at once after a time without demand. */
   readonly burst: number;
@@ -24,26 +29,68 @@ export interface Outlook {
 
 /** Learns for a whole fleet: other processes send, and it may continue from another one's state. */
 export class FleetRateLearner extends RateLearner {
-  /** What the workers may send from now on. */
-  outlook(now: number): Outlook {
+  /**
+   * What the workers may send from now on.
+   * @param tokens the mean estimate of a request
+   */
+  outlook(tokens: number, now: number): Outlook {
     const { cap, closed, log, trust } = this;
     const { estimate, units } = this.rate;
     log.advance(now);
     units.wait(this.learnedPerMs, 0, now);
     const lone = log.unknown > 0 ? 0 : 1;
     const verified = trust.mayGo ? trust.size : lone;
-    const heldMs = Math.max(units.heldMs(now), closed.until - now, 0);
+    const heldMs = Math.max(this.heldByReports(tokens, now), closed.until - now, 0);
     return {
       perMs: units.requests.perMs,
       tokensPerMs: units.estimatedTokensPerMs,
+      alonePerMs: this.meanPerMs(tokens),
       origin: units.requests.origin,
       burst: closed.isClosed || heldMs > 0 ? 0 : estimate.saved,
-      budget: Math.min(verified, Math.floor(units.left(now))),
+      budget: Math.min(verified, Math.floor(this.left(tokens, now))),
       closedMs: heldMs,
       limit: cap.limit,
       isOut: closed.isOut,
       isWaiting: closed.isClosed || log.unknown > 0,
     };
+  }
+
+  /**
+   * The number of requests that reported limits permit at once.
+   * @param estimate the mean estimate of those that have one
+   */
+  left(estimate: number, now: number): number {
+    const { requests, tokens } = this.rate.units;
+    const cost = this.leastOf(estimate);
+    const ofTokens = tokens?.left(cost, now) ?? Number.POSITIVE_INFINITY;
+    return Math.min(requests.left(1, now), ofTokens / cost);
+  }
+
+  /** Milliseconds until reported limits permit a request. */
+  private heldByReports(estimate: number, now: number): number {
+    const { requests, tokens } = this.rate.units;
+    return Math.max(requests.heldMs(1, now), tokens?.heldMs(this.leastOf(estimate), now) ?? 0);
+  }
+
+  /**
+   * The tokens that must be left for a request: all of them in a window that opens at one time. A
+   * bucket that refills is paced, and any rest shows that it is open.
+   */
+  private leastOf(estimate: number): number {
+    return this.rate.units.tokens?.isExact === true ? this.costOf(estimate) : 1;
+  }
+
+  /** The mean rate of requests that the limits permit, per ms. */
+  private meanPerMs(estimate: number): number {
+    const { requests, tokens } = this.rate.units;
+    const tokensPerMs = tokens?.meanPerMs ?? Number.POSITIVE_INFINITY;
+    return Math.min(requests.meanPerMs, tokensPerMs / this.costOf(estimate));
+  }
+
+  /** The tokens of a mean request. */
+  private costOf(estimate: number): number {
+    const { ratio } = this.rate.units;
+    return Math.max(1, ratio.expected(0) ?? 0, ratio.expected(estimate) ?? estimate);
   }
 
   /** No worker has led for a while: nothing is known of the time since the last attempt. */

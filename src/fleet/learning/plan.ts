@@ -25,13 +25,15 @@ export function planOf(
 ): Plan {
   const { perMs, tokensPerMs, burst, budget, limit, closedMs, isOut, origin } = outlook;
   const rate = Math.min(perMs, UNBOUND_PER_MS);
+  const alone = Math.min(outlook.alonePerMs, UNBOUND_PER_MS);
   const areTokens = tokensPerMs !== Number.POSITIVE_INFINITY;
   const tokenRate = areTokens ? Math.min(tokensPerMs, UNBOUND_TOKENS_PER_MS) : 0;
   return {
     requestsPerHour: Math.max(1, Math.floor(rate * HOUR_MS * MICRO)),
-    requestsCapacity: Math.floor(Math.max(1, burst, rate * LATE_MS) * MICRO),
+    requestsCapacity: Math.floor(Math.max(1, burst, Math.min(rate * LATE_MS, budget)) * MICRO),
     tokensPerHour: areTokens ? Math.max(1, Math.floor(tokenRate * HOUR_MS * MICRO)) : 0,
     tokensCapacity: areTokens ? Math.floor(Math.max(tokens, tokenRate * LATE_MS, 1) * MICRO) : 0,
+    alonePerHour: Math.max(1, Math.floor(alone * HOUR_MS * MICRO)),
     slots: limit ?? 0,
     budget: Math.min(UNBOUND, budget),
     closed: Math.ceil(Math.min(closedMs, HOUR_MS) * 1_000),

@@ -170,12 +170,14 @@ export class ReportedWindow {
   }
 
   /**
-   * How much may be sent at once; Infinity: this sets no bound. @param total as for {@link wait}
+   * How much may be sent at once; Infinity: this sets no bound.
+   * @param cost the cost of a usual attempt
+   * @param total as for {@link wait}
    */
-  left(total: number, now: number): number {
+  left(cost: number, total: number, now: number): number {
     if (!this.#isFresh(now) || !this.isExact) return Number.POSITIVE_INFINITY;
     this.begin(total, now);
-    if (this.#confidence < TESTED && !this.#isTold) return total > this.#before ? 0 : 1;
+    if (this.#confidence < TESTED && !this.#isTold) return total > this.#before ? 0 : cost;
     return Math.max(0, this.#limit - this.#usedByOthers - (total - this.#before));
   }
 

@@ -20,13 +20,17 @@ export class LimitedUnit {
   /** Undefined until a limit is known. */
   rate: UnitRate | undefined = undefined;
   readonly #place: number;
-  readonly #ratio = new TokenRatio();
+  readonly #ratio: TokenRatio;
   /** The attempts that were sent before the limit was known, and what each of them counts. */
   #early = { count: 0, cost: 0 };
 
-  /** @param place the place of its charge among those of an attempt; requests are the first */
-  constructor(unit: LimitedUnit['unit'], place: number) {
+  /**
+   * @param place the place of its charge among those of an attempt; requests are the first
+   * @param ratio what is known of the tokens of requests
+   */
+  constructor(unit: LimitedUnit['unit'], place: number, ratio = new TokenRatio()) {
     this.unit = unit;
+    this.#ratio = ratio;
     this.#place = place;
   }
 
@@ -70,12 +74,6 @@ export class LimitedUnit {
     if (expected > 0) return expected;
     const requests = usedOf(shortestOf(limits, 'requests'));
     return requests > 0 ? usedOf(shortestOf(limits, this.unit)) / requests : 0;
-  }
-
-  /** The number of usual requests that the reported limit permits at once. */
-  left(now: number): number {
-    const left = this.rate?.left(now) ?? Number.POSITIVE_INFINITY;
-    return left / Math.max(1, this.expected(0));
   }
 
   /** The number of usual requests that the limits in an answer permit at once. */

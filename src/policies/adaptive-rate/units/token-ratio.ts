@@ -6,12 +6,12 @@ const MEMORY = 0.98;
  * estimate.
  */
 export class TokenRatio {
-  readonly #ofEstimated = new Ratio();
-  readonly #ofOthers = new Ratio();
+  private readonly ofEstimated = new Ratio();
+  private readonly ofOthers = new Ratio();
 
   measured(estimate: number, used: number): void {
-    if (estimate > 0) this.#ofEstimated.add(estimate, used);
-    else this.#ofOthers.add(1, used);
+    if (estimate > 0) this.ofEstimated.add(estimate, used);
+    else this.ofOthers.add(1, used);
   }
 
   /**
@@ -19,24 +19,24 @@ export class TokenRatio {
    * @returns undefined if nothing was measured
    */
   expected(estimate: number): number | undefined {
-    if (estimate <= 0) return this.#ofOthers.value;
-    const { value } = this.#ofEstimated;
+    if (estimate <= 0) return this.ofOthers.value;
+    const { value } = this.ofEstimated;
     return value === undefined ? undefined : estimate * value;
   }
 }
 
 /** The ratio of two sums that forget slowly. */
 class Ratio {
-  #of = 0;
-  #to = 0;
+  private of = 0;
+  private to = 0;
 
   /** @returns undefined if nothing was added */
   get value(): number | undefined {
-    return this.#of > 0 ? this.#to / this.#of : undefined;
+    return this.of > 0 ? this.to / this.of : undefined;
   }
 
   add(of: number, to: number): void {
-    this.#of = this.#of * MEMORY + of;
-    this.#to = this.#to * MEMORY + to;
+    this.of = this.of * MEMORY + of;
+    this.to = this.to * MEMORY + to;
   }
 }

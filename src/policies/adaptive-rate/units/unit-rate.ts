@@ -86,14 +86,22 @@ export class UnitRate {
     return Math.max(this.#pacer.wait(now), coveredMs);
   }
 
-  /** Milliseconds until the reported limit permits an attempt. */
-  heldMs(now: number): number {
-    return this.#reported.wait(1, this.#sent - this.#lost, now);
+  /** Milliseconds until the reported limit permits this amount. */
+  heldMs(cost: number, now: number): number {
+    return this.#reported.wait(cost, this.#sent - this.#lost, now);
   }
 
-  /** The amount that the reported limit permits at once; Infinity if it sets no bound. */
-  left(now: number): number {
-    return this.#reported.left(this.#sent - this.#lost, now);
+  /** Whether what is left of the reported limit may go at once, and then nothing until it opens. */
+  get isExact(): boolean {
+    return this.#reported.isExact;
+  }
+
+  /**
+   * The amount that the reported limit permits at once; Infinity if it sets no bound.
+   * @param cost the cost of a usual attempt
+   */
+  left(cost: number, now: number): number {
+    return this.#reported.left(cost, this.#sent - this.#lost, now);
   }
 
   /** The whole limit that was reported; 0 if none was lately. */

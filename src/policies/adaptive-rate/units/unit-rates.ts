@@ -6,6 +6,7 @@ import type { HardLimits } from './hard-limits.ts';
 import { LimitedUnit } from './limited-unit.ts';
 import { OtherLimits } from './other-limits.ts';
 import { shortestOf } from './shortest-limit.ts';
+import { TokenRatio } from './token-ratio.ts';
 import type { UnitRate } from './unit-rate.ts';
 
 /** What reports have shown about limits, by unit, as JSON; null: there is no limit on tokens. */
@@ -22,7 +23,9 @@ type Sent = Pick<SentAttempt, 'charges' | 'estimate'>;
 export class UnitRates {
   readonly requests: UnitRate;
   readonly #hard: HardLimits;
-  readonly #tokens = new LimitedUnit('tokens', 1);
+  /** The tokens of requests, beside their estimates. */
+  readonly ratio = new TokenRatio();
+  readonly #tokens = new LimitedUnit('tokens', 1, this.ratio);
   readonly #units: readonly LimitedUnit[];
   /** Requests, and the units of tokens in which a limit is known. */
   readonly #limited: LimitedUnit[] = [];
@@ -78,11 +81,6 @@ export class UnitRates {
     return this.#rates.some((rate) => rate.isPacing(now));
   }
 
-  /** The number of requests that reported limits permit at once. */
-  left(now: number): number {
-    return Math.min(...this.#limited.map((unit) => unit.left(now)));
-  }
-
   /** The number of requests that the limits in an answer leave; undefined if they do not say. */
   leftBy(limits: readonly ReportedLimit[]): number | undefined {
     const left = Math.min(...this.#units.map((unit) => unit.leftBy(limits)));
@@ -92,11 +90,6 @@ export class UnitRates {
   /** The most requests that a reported or configured limit permits at once. */
   burst(now: number): number {
     return Math.max(this.requests.reportedLimit(now), this.#hard.burst());
-  }
-
-  /** Milliseconds until the reported limits permit an attempt. */
-  heldMs(now: number): number {
-    return Math.max(...this.#rates.map((rate) => rate.heldMs(now)));
   }
 
   /** Whether a reported limit is known to admit requests before it is full again. */

@@ -51,9 +51,9 @@ describe('a rate that is told', () => {
     const minute = { limit: 100, windowMs: 60_000 };
     report(rate, 0, 0, { ...minute, remaining: 99, resetMs: 600 });
     report(rate, 0, 1, { ...minute, remaining: 98, resetMs: 1_200 });
-    expect(rate.left(2, 0)).toBe(98);
-    expect(rate.left(52, 0)).toBe(48);
-    expect(rate.left(52, 600)).toBeGreaterThan(48.4);
+    expect(rate.left(1, 2, 0)).toBe(98);
+    expect(rate.left(1, 52, 0)).toBe(48);
+    expect(rate.left(1, 52, 600)).toBeGreaterThan(48.4);
   });
 
   it('forgets reports of attempts that are older than 15 s', () => {
@@ -140,7 +140,7 @@ describe('a rate that is told', () => {
     tell(2, 2_000, 2_000, 60_000);
     tell(3, 2_990, 2_000, 61_000);
     expect(rate.isExact).toBe(true);
-    expect(rate.left(4, 3_000)).toBe(96);
+    expect(rate.left(1, 4, 3_000)).toBe(96);
   });
 
   it('ignores rejections as long as the resets of accepted attempts have passed', () => {
@@ -218,7 +218,7 @@ describe('a rate that is told', () => {
     const told = { limit: 1, remaining: 0, isResetTime: true, windowMs: 60_000 };
     report(rate, 0, 0, told, { now: 5_000 });
     expect(rate.rateAt(1, 5_000)).toBeUndefined();
-    expect(rate.left(1, 5_000)).toBe(Number.POSITIVE_INFINITY);
+    expect(rate.left(1, 1, 5_000)).toBe(Number.POSITIVE_INFINITY);
   });
 
   it('of an empty bucket is that of its window until its refill is measured, or one is rejected', () => {
