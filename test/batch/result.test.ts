@@ -1,6 +1,7 @@
 import { DeadlineExceededError, type Outcome } from 'headgate';
 import { expect, it } from 'vitest';
 import { StatusError } from '../../src/batch/http/failures.ts';
+import { usageIn } from '../../src/batch/ledger/result-line.ts';
 import { Budget } from '../../src/batch/money.ts';
 import type { BatchRequest, BatchResponse } from '../../src/batch/request.ts';
 import { resultOf } from '../../src/batch/result.ts';
@@ -30,4 +31,13 @@ it('a line whose deadline has passed keeps the last answer', () => {
     response: null,
   });
   expect(failedWith(new Error('other', { cause: last }))).toMatchObject({ response: null });
+});
+
+it('an absurd number of tokens counts as none, so that the cost is a number', () => {
+  const usage = usageIn({
+    usage: { prompt_tokens: 1e308, cache_creation_input_tokens: 1e308, completion_tokens: 5 },
+  });
+  expect(usage).toEqual({ input_tokens: 0, cached_input_tokens: 0, output_tokens: 5 });
+  const budget = new Budget({ '*': { in: 0, out: 1_000_000 } }, 10);
+  expect(budget.settle(request, usage)).toBe(5);
 });

@@ -58,18 +58,26 @@ function readResultLine(text: string): ReadResult | undefined {
   return { id, isOk: line.error === null, hash, line };
 }
 
+/** The most tokens that an answer is believed to have used, as in the limiter: sums stay finite. */
+const MOST_TOKENS = 1e12;
+
+function tokensAt(usage: unknown, ...path: readonly string[]): number | undefined {
+  const count = countAt(usage, ...path);
+  return count !== undefined && count <= MOST_TOKENS ? count : undefined;
+}
+
 /** The usage in a response. Prompt tokens include those read from a cache or written to it. */
 export function usageIn(body: unknown): TokenUsage | null {
   const usage = at(body, 'usage');
-  const input = countAt(usage, 'prompt_tokens') ?? countAt(usage, 'input_tokens');
-  const output = countAt(usage, 'completion_tokens') ?? countAt(usage, 'output_tokens');
+  const input = tokensAt(usage, 'prompt_tokens') ?? tokensAt(usage, 'input_tokens');
+  const output = tokensAt(usage, 'completion_tokens') ?? tokensAt(usage, 'output_tokens');
   if (input === undefined && output === undefined) return null;
   // The input tokens of Anthropic exclude those of its cache; those of OpenAI include them.
-  const cacheRead = countAt(usage, 'cache_read_input_tokens');
-  const written = countAt(usage, 'cache_creation_input_tokens') ?? 0;
+  const cacheRead = tokensAt(usage, 'cache_read_input_tokens');
+  const written = tokensAt(usage, 'cache_creation_input_tokens') ?? 0;
   const within =
-    countAt(usage, 'prompt_tokens_details', 'cached_tokens') ??
-    countAt(usage, 'input_tokens_details', 'cached_tokens');
+    tokensAt(usage, 'prompt_tokens_details', 'cached_tokens') ??
+    tokensAt(usage, 'input_tokens_details', 'cached_tokens');
   const inputTokens = (input ?? 0) + (cacheRead ?? 0) + written;
   return {
     input_tokens: inputTokens,
