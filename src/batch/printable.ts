@@ -13,3 +13,8 @@ export function printable(text: string): string {
 export function shownUrl(text: string): string {
   return JSON.stringify(text.replace(/^([\w+.-]+:\/\/)?.*@/s, '$1…@').replace(/\?.*/s, '?…'));
 }
+
+/** A URL without its query, which may hold a key. */
+export function withoutQuery(url: string): string {
+  return url.split('?', 1)[0] ?? url;
+}

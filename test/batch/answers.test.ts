@@ -30,6 +30,12 @@ describe('a response without an answer fails its line', () => {
       '308',
       'HTTP 308, a redirect to https://x/v1, which is not followed',
     ],
+    [
+      'a redirect that repeats the query of the request',
+      { statusCode: 301, headers: { location: 'https://x/v1?key=secret' }, body: null },
+      '301',
+      'HTTP 301, a redirect to https://x/v1, which is not followed',
+    ],
   ])('%s', async ([_name, response, code, message], test) => {
     const rig = await batchRig(test, async (request, context) =>
       request.id === 'p1' ? response : answer(request, context),

@@ -1,7 +1,7 @@
 import { API_NAMES } from '../endpoint.ts';
 import { BatchError, messageOf } from '../errors.ts';
-import { createHttpSender, withoutQuery } from '../http/sender.ts';
-import { printable } from '../printable.ts';
+import { createHttpSender } from '../http/sender.ts';
+import { printable, withoutQuery } from '../printable.ts';
 import { startWork, type Work } from '../queue/queue-work.ts';
 import { nameOf, targetOf } from './destination.ts';
 import { startCommandInspector } from './inspect.ts';

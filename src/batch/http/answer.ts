@@ -1,4 +1,5 @@
 import { at, isObject, type JsonObject, parseJson } from '../json.ts';
+import { withoutQuery } from '../printable.ts';
 import type { BatchResponse } from '../request.ts';
 
 /** `send` has resolved with something that is no answer: it would do so for each request. */
@@ -81,8 +82,9 @@ function isEmptyChoice(choice: unknown): boolean {
 /** The problem with a response whose body has no message. */
 export function problemOf({ statusCode, headers, body }: BatchResponse): string {
   if (statusCode >= 300 && statusCode < 400) {
+    // A server repeats the query of the request there.
     const location = headers?.location;
-    const target = typeof location === 'string' ? ` to ${location}` : '';
+    const target = typeof location === 'string' ? ` to ${withoutQuery(location)}` : '';
     return `HTTP ${statusCode}, a redirect${target}, which is not followed`;
   }
   if (statusCode >= 400) return `HTTP ${statusCode}`;

@@ -3,7 +3,7 @@ import { endpointOf } from '../endpoint.ts';
 import { codeOf, messageOf } from '../errors.ts';
 import { MAX_LINE_BYTES } from '../input/lines.ts';
 import { at, isObject } from '../json.ts';
-import { shownUrl } from '../printable.ts';
+import { shownUrl, withoutQuery } from '../printable.ts';
 import type { BatchRequest, BatchResponse, Send } from '../request.ts';
 import { errorIn, hasResult } from './answer.ts';
 import {
@@ -107,10 +107,6 @@ async function sendOnce(
 
 export function isHttp(url: string): boolean {
   return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
-}
-
-export function withoutQuery(url: string): string {
-  return url.split('?', 1)[0] ?? url;
 }
 
 function responseOf(
