@@ -6,6 +6,7 @@ import type { FleetRateLearner } from './fleet-rate-learner.ts';
 import { learnedBy, type State, teach } from './learner-state.ts';
 import { ObservedAttempts } from './observed-attempts.ts';
 import { planOf } from './plan.ts';
+import { isReadable, isRecord } from './report-shape.ts';
 
 /** Raised with each change that another version would misread: it then takes over only the rate. */
 const VERSION = 2;
@@ -50,7 +51,7 @@ export class FleetLearner {
   read(entries: readonly ReportEntry[]): void {
     const observations: Observation[] = [];
     const after: (() => void)[] = [];
-    for (const [time, worker, report] of entries) {
+    for (const [time, worker, report] of entries.filter(isReadable)) {
       if (report === 0) after.push(() => this.gone(worker, time / US));
       else this.note(worker, time / US, report as unknown as Report, observations, after);
     }
@@ -172,8 +173,4 @@ export class FleetLearner {
     this.workers.get(worker)?.endBefore(Number.POSITIVE_INFINITY, Math.max(this.readTo, at));
     this.workers.delete(worker);
   }
-}
-
-function isRecord(data: Data): data is { readonly [name: string]: Data } {
-  return typeof data === 'object' && data !== null && !Array.isArray(data);
 }

@@ -22,6 +22,33 @@ it('leaves to the next leader the limits of accepted attempts, not those of reje
   expect(end({ kind: 'throttled', status: 429, limits: LIMITS })).toMatchObject({ at: 2_000 });
 });
 
+it('leaves out what is no report, whoever has written it', () => {
+  const limits = [{ unit: 'requests', limit: 'all' }];
+  const verdicts = [null, 'ok', [], {}, { kind: 'none' }, { kind: 'ok', limits: 1 }];
+  const results = [...verdicts, { kind: 'ok', limits }, { kind: 'throttled', retryAfterMs: '1' }];
+  const reports = [
+    ...[null, {}, 'x', 1, [], [0, 1], [0, 1, {}, []], [0, 1, ['1'], []], [0, 1, [], {}]],
+    ...[
+      [0, 1, [], [null]],
+      [0, 1, [], [[1, 2]]],
+      [0, 1, [], [], 1],
+    ],
+    ...results.map((verdict) => [0, 1, [1, 0, 0, 1], [[1, 0, 0, verdict, -1]]]),
+    ...results.map((verdict) => [0, 1, [1, 0, 0, 1], [], [[1, 0, 0, verdict]]]),
+  ];
+  const entries = [null, {}, 'x', [], [1], ['1', 'worker', 0], [1, 2, 0]];
+  const read = (...rubbish: readonly unknown[]) => {
+    const leader = new FleetLearner(new FleetRateLearner(NONE));
+    const report = [1, 2, [1, 5, 0, 1, 2, 5, 0, 1], [[1, 5, 0, 0, 3]]];
+    leader.read([...rubbish, [1_000_000, 'other', report]] as never);
+    return [leader.plan(1_000), leader.state];
+  };
+  const known = read();
+  for (const entry of [...entries, ...reports.map((report) => [1_000, 'evil', report])]) {
+    expect(read(entry), JSON.stringify(entry)).toEqual(known);
+  }
+});
+
 describe('an answer that goes on', () => {
   const BEGUN: Verdict = {
     kind: 'ok',
