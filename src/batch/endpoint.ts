@@ -77,6 +77,14 @@ export function endpointOf(url: string): Endpoint | undefined {
   return Object.values(ENDPOINTS).find((endpoint) => endpoint.url === url);
 }
 
+/** A path below `/v1`. With `..` it could lead to other parts of the server. */
+const URL_PATH = /^\/v1\/(?!.*\.\.)[\w/.-]+$/;
+
+/** Whether the url of a request is a path of the API. */
+export function isApiPath(url: unknown): url is string {
+  return typeof url === 'string' && URL_PATH.test(url);
+}
+
 /** The first text of an answer, found by the shape of the answer alone. */
 export function answerText(response: unknown): string | undefined {
   for (const endpoint of Object.values(ENDPOINTS)) {

@@ -1,4 +1,4 @@
-import { type ApiName, ENDPOINTS, endpointOf } from '../endpoint.ts';
+import { type ApiName, ENDPOINTS, endpointOf, isApiPath } from '../endpoint.ts';
 import { InputError, messageOf } from '../errors.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { hashRequest } from '../ledger/ledger.ts';
@@ -17,9 +17,6 @@ export interface LineDefaults {
 /** The fields of a line `{"custom_id", "method", "url", "body"}`, OpenAI's batch format. */
 const BATCH_FIELDS = ['id', 'custom_id', 'method', 'url', 'body', 'metadata'];
 const BATCH_MARKS = ['body', 'url', 'method'];
-
-/** A path below `/v1`. With `..` it could lead to other parts of the server. */
-const URL_PATH = /^\/v1\/(?!.*\.\.)[\w/.-]+$/;
 
 /** The longest id. Providers accept about 64 characters. */
 const MAX_ID_BYTES = 4_096;
@@ -97,7 +94,7 @@ function parseBatchLine(
   if (method !== 'POST') {
     throw new InputError(place, `"method" must be "POST", got ${JSON.stringify(method)}`);
   }
-  if (typeof url !== 'string' || !URL_PATH.test(url)) {
+  if (!isApiPath(url)) {
     throw new InputError(
       place,
       `"url" must be a path such as "/v1/chat/completions", got ${JSON.stringify(url)}`,

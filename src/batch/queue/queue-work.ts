@@ -6,6 +6,7 @@ import { systemClock } from 'headgate/advanced';
 import { processQueue, type QueueProcessing } from 'headgate/bullmq';
 import { redisStore } from 'headgate/redis';
 import { callOnce } from '../attempts.ts';
+import { isApiPath } from '../endpoint.ts';
 import { codeOf } from '../errors.ts';
 import { OutageWatch, StatusError } from '../http/failures.ts';
 import { type ModelLimits, OTHERS } from '../pacer.ts';
@@ -122,7 +123,9 @@ function storeKeyOf({ queue, provider }: WorkOptions, model: string): string {
   return model === OTHERS ? place : `${place}:${hash('sha256', model).slice(0, 32)}`;
 }
 
+/** @throws TypeError for a url that could lead out of the API: others may write to that Redis */
 function requestOf({ id, url, body, json }: JobData): BatchRequest {
+  if (!isApiPath(url)) throw new TypeError('the url of this job is no path of the API');
   return { id, url, body, json, place: `job ${id}`, hash: '' };
 }
 

@@ -34,3 +34,21 @@ it.each(STEPS_MS)(
     });
   },
 );
+
+it.each([
+  '/v1/../admin',
+  '/v1/x?key=1',
+  '/v1@other.host/',
+  '/v1',
+  'https://other.host/v1/x',
+  '/v1/a b',
+  5,
+  undefined,
+])('a job whose url is %s is not sent: its key is for the API', async (url) => {
+  const send = vi.fn();
+  const job = { data: { id: 'a', url, body: {} } } as unknown as Job;
+  const { signal } = new AbortController();
+  const context = { attempt: 1, signal, observe: () => {} } as unknown as AttemptContext;
+  await expect(new WorkerSends(send).send(job, context)).rejects.toThrow('no path of the API');
+  expect(send).not.toHaveBeenCalled();
+});
