@@ -1,8 +1,8 @@
 import type { LimiterOptions } from 'headgate';
 import { codeOf, messageOf } from '../errors.ts';
-import { isGood } from '../http/answer.ts';
+import { isGood, isStatus } from '../http/answer.ts';
 import { StatusError } from '../http/failures.ts';
-import { isObject, type JsonObject } from '../json.ts';
+import { at, countAt, isObject, type JsonObject, textAt } from '../json.ts';
 import type { BatchResponse, SentBy } from '../request.ts';
 
 /** Limits that a run sets for the workers of its queue, which share them. */
@@ -94,6 +94,14 @@ export function hasFailed(value: unknown): boolean {
   }
 }
 
+/** Others may write to that Redis: what has another shape must not reach the results. */
 function isJobResult(value: unknown): value is JobResult {
-  return isObject(value) && isObject(value.sent);
+  if (!isObject(value)) return false;
+  const { response, error, sent } = value;
+  if (SENT.some((name) => countAt(sent, name) === undefined)) return false;
+  if (response !== undefined) return isStatus(at(response, 'statusCode'));
+  return error === undefined || ERROR.every((name) => textAt(error, name) !== undefined);
 }
+
+const SENT = ['attempts', 'rejected', 'waitedMs', 'durationMs'] as const satisfies (keyof SentBy)[];
+const ERROR = ['code', 'message'] as const;

@@ -130,11 +130,23 @@ describe('the jobs of a run', () => {
     expect(queue.calls - calls).toBe(0);
   });
 
-  it('fail if a worker gives no result', async () => {
+  const SENT = { attempts: 1, rejected: 0, waitedMs: 0, durationMs: 1 };
+  it.each([
+    null,
+    [SENT],
+    { sent: {} },
+    { sent: { ...SENT, attempts: 'x' } },
+    { sent: { ...SENT, waitedMs: -1 } },
+    { sent: SENT, response: null },
+    { sent: SENT, response: { statusCode: '200', body: {} } },
+    { sent: SENT, response: { statusCode: 1e308, body: {} } },
+    { sent: SENT, error: 5 },
+    { sent: SENT, error: { code: {}, message: [] } },
+  ])('fail if a worker gives no result: %j', async (value) => {
     const { queue, events, send } = rig();
     const { ended } = send();
     await vi.advanceTimersByTimeAsync(10);
-    events.emit('completed', { jobId: queue.added[0], returnvalue: 'null' });
+    events.emit('completed', { jobId: queue.added[0], returnvalue: JSON.stringify(value) });
     expect(await ended).toEqual(new WorkerError('a worker gave no result', 'error'));
   });
 
