@@ -105,3 +105,8 @@ it('leaves out nothing but attempts on their way, and what the next answers set'
     'reactions.reactsUntil',
   ]);
 });
+
+it('is JSON, also for values that JSON has no form for', () => {
+  const state = learnedBy(new FleetRateLearner(none));
+  expect(JSON.parse(JSON.stringify(state))).toEqual(state);
+});

@@ -17,9 +17,9 @@ function told(sent: number): ReportedLimit[] {
 }
 
 /** Requests that cost twice their estimates. */
-function taught(): FleetRateLearner {
+function taught(count = 20): FleetRateLearner {
   const learner = new FleetRateLearner(NONE);
-  for (let sent = 1; sent <= 20; sent += 1) {
+  for (let sent = 1; sent <= count; sent += 1) {
     const attempt = learner.observed(ESTIMATE, sent, false, false);
     learner.answered(attempt, { kind: 'ok', limits: told(sent) }, { tokens: USED }, sent);
   }
@@ -40,4 +40,51 @@ it('the next leader knows how many tokens requests really use', () => {
 
 it('a window of tokens whose end is not confirmed is tested by a whole request', () => {
   expect(taught().left(ESTIMATE, 52_000)).toBe(1);
+});
+
+it('a window with less left than a request needs is closed until it opens', () => {
+  const learner = taught(98);
+  expect(learner.outlook(ESTIMATE, 99).closedMs).toBe(0);
+  const attempt = learner.observed(ESTIMATE, 99, false, false);
+  const rest = told(99).map((limit) =>
+    limit.unit === 'tokens' ? { ...limit, remaining: USED / 2 } : limit,
+  );
+  learner.answered(attempt, { kind: 'ok', limits: rest }, { tokens: USED }, 100);
+  expect(learner.outlook(ESTIMATE, 110).closedMs).toBeGreaterThan(45_000);
+});
+
+it('a bucket with less left than a request needs is open: it is paced', () => {
+  const learner = new FleetRateLearner(NONE);
+  const limit = 100 * USED;
+  const perMs = limit / 60_000;
+  let used = 0;
+  let now = 0;
+  while (used < limit - USED) {
+    now += 300;
+    used = Math.max(0, used - 300 * perMs) + USED;
+    const resetMs = Math.ceil(used / perMs);
+    const tokens: ReportedLimit = { unit: 'tokens', limit, remaining: limit - used, resetMs };
+    const attempt = learner.observed(ESTIMATE, now, false, false);
+    learner.answered(attempt, { kind: 'ok', limits: [tokens] }, { tokens: USED }, now + 1);
+  }
+  expect(learner.rate.units.tokens?.refillsGradually).toBe(true);
+  const { closedMs, budget } = learner.outlook(ESTIMATE, now + 2);
+  expect(closedMs).toBe(0);
+  expect(budget).toBeGreaterThan(1);
+});
+
+// The headers tell the end of a window of 50 s.
+it('workers that go on alone send as many requests as the tokens of a window last for', () => {
+  expect(taught().outlook(ESTIMATE, 21).alonePerMs * 60_000).toBeCloseTo(120, 0);
+});
+
+it('limits on input and on output tokens set no pace: workers report their sum', () => {
+  const learner = new FleetRateLearner(NONE);
+  const limits: ReportedLimit[] = [
+    { unit: 'requests', limit: 500, remaining: 499, resetMs: 50_000 },
+    { unit: 'output-tokens', limit: 1_000, remaining: 1, resetMs: 50_000 },
+  ];
+  const attempt = learner.observed(ESTIMATE, 0, false, false);
+  learner.answered(attempt, { kind: 'ok', limits }, { tokens: USED }, 1);
+  expect(learner.outlook(ESTIMATE, 2).closedMs).toBe(0);
 });

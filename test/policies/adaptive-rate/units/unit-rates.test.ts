@@ -37,6 +37,16 @@ describe('limits on input and on output tokens', () => {
     expect(costs()).toEqual([1, undefined, 2_000, 100]);
   });
 
+  it('explain a rejection if less is left than the request needs', () => {
+    const left = (remaining: number): ReportedLimit[] => [
+      { unit: 'output-tokens', limit: 1_000, remaining, windowMs: 60_000 },
+    ];
+    const units = new UnitRates(none);
+    units.report([...left(500), minute('requests', 100, 90)], units.take(0, 0, 0), true, 100);
+    expect(units.report(left(40), units.take(0, 200, 0), false, 300)).toBe(true);
+    expect(units.report(left(400), units.take(0, 400, 0), false, 500)).toBe(false);
+  });
+
   it('set no pace where the usage is one number', () => {
     const units = new UnitRates(none, false);
     units.report(LIMITS, units.take(0, 0, 0), true, 100);
