@@ -87,6 +87,14 @@ export class Closure implements CountedOpen {
     return this.reaction.order;
   }
 
+  /**
+   * Whether the attempt was sent after the reaction to the first rejection. The leader of a fleet
+   * hears late of attempts that were in flight under the leader before: only their order is late.
+   */
+  isBefore({ at, order }: SentAttempt): boolean {
+    return order >= this.noticedAt && at >= this.startedAt;
+  }
+
   /** Whether several single attempts in a row were rejected. */
   get isLong(): boolean {
     return this.probes >= OUTAGE_PROBES;

@@ -147,7 +147,7 @@ export class RateEstimate {
     }
     const { closure } = this;
     closure?.accept(sent);
-    const hasReopened = closure !== undefined && sent.order >= closure.noticedAt;
+    const hasReopened = closure?.isBefore(sent) === true;
     const isByChance = hasReopened && this.isByChance(closure, sent);
     if (isByChance) this.closure = undefined;
     else if (hasReopened) this.reopened(closure, sent, namedUntil);

@@ -56,6 +56,16 @@ function fill(ratePerMs: number, untilMs: number, player = learning(), fromMs = 
 }
 
 describe('what is learned of a rate', () => {
+  it('is not measured by an attempt of before a closure of which a new leader hears late', () => {
+    const player = learning();
+    const estimate = fill(0.01, 60_000, player);
+    const { measuredPerMs } = estimate;
+    player.reject(70_000);
+    expect(player.accept(40_000)).toBe(false);
+    expect(estimate.measuredPerMs).toBe(measuredPerMs);
+    expect(player.accept(70_100)).toBe(true);
+  });
+
   it('does not change with a limit that changes before anything was measured', () => {
     const first = (factor: number) => {
       const player = learning();
