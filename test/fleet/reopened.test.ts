@@ -6,7 +6,7 @@ keepWarnings();
 
 const MINUTE_MS = 60_000;
 
-/** Six workers on an API that answers within 3 s. */
+/** Six workers on an API that takes 3 s to answer. */
 function fleetOf(said: Partial<Streams>): StreamingFleet {
   const answers = { beginMs: [3_000, 3_100], streamMs: [1, 2] } as const;
   return new StreamingFleet(drawn(7, { workers: 6, ...answers, ...said }));

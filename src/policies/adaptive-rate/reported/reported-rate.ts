@@ -288,21 +288,18 @@ export class ReportedRate {
     if (this.#hasEnd) return this.#window.left(cost, total, now);
     const report = this.#fresh(now);
     if (report === undefined) return Number.POSITIVE_INFINITY;
-    if (report.tellsReset) return this.#leftUnpaced(report, cost, total, now);
+    if (report.tellsReset) return this.#leftUnpaced(report, total, now);
     const left = report.remaining - (total - report.total);
     // Without a reset time, only the amount left at the last report is known.
     return left > LEAST_SPARE ? left : Number.POSITIVE_INFINITY;
   }
 
   /** What is left of a bucket while no rate holds its requests back; else Infinity. */
-  #leftUnpaced(report: Report, cost: number, total: number, now: number): number {
+  #leftUnpaced(report: Report, total: number, now: number): number {
     const described = this.#described;
     const isPaced = described.kind !== 'bucket' || isSmall(report, described);
     if (isPaced || this.rateAt(total, now) !== undefined) return Number.POSITIVE_INFINITY;
-    return Math.max(
-      cost,
-      leftOf(report, Math.max(described.perMs, this.#promisedPerMs), total, now),
-    );
+    return Math.max(1, leftOf(report, Math.max(described.perMs, this.#promisedPerMs), total, now));
   }
 
   /**

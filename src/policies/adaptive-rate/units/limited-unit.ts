@@ -6,9 +6,8 @@ import { shortestOf } from './shortest-limit.ts';
 import { TokenRatio } from './token-ratio.ts';
 import { UnitRate } from './unit-rate.ts';
 
-/** Amounts in the usage of an answer, by units. */
+/** The names of amounts in the usage of an answer, by units of tokens. */
 const AMOUNTS = {
-  requests: '',
   tokens: 'tokens',
   'input-tokens': 'inputTokens',
   'output-tokens': 'outputTokens',
@@ -16,7 +15,7 @@ const AMOUNTS = {
 
 /** A unit whose limit sets a pace: what requests cost in it, and the rate of its limit. */
 export class LimitedUnit {
-  readonly unit: keyof typeof AMOUNTS;
+  readonly unit: 'requests' | keyof typeof AMOUNTS;
   /** Undefined until a limit is known. */
   rate: UnitRate | undefined = undefined;
   readonly #place: number;
@@ -101,7 +100,8 @@ export class LimitedUnit {
 
   /** @param used what an attempt of this estimate really cost */
   settle(charges: Charges, estimate: number, used: Amounts): void {
-    const amount = used[AMOUNTS[this.unit]];
+    const { unit } = this;
+    const amount = unit === 'requests' ? undefined : used[AMOUNTS[unit]];
     if (amount === undefined) return;
     this.#ratio.measured(estimate, amount);
     const charge = this.chargeOf(charges);
