@@ -1,4 +1,5 @@
 /** Virtual time, which passes as fast as it can be computed. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate } from 'node:timers';
 import FakeTimers from '@sinonjs/fake-timers';
 import type { Clock, Random } from 'headgate';
@@ -34,7 +35,9 @@ export function callbackTime(): VirtualTime {
 
 /**
  * Time for clients that use the platform's globals. Timers, clocks and `Math.random` are replaced
- * until `end`. Times are whole milliseconds, as those of the platform's timers.
+ * until `end`. Times are whole milliseconds, as those of the platform's timers. The caller, and all
+ * that it starts, draw from `random`; others in the process, such as a test runner's messages, draw
+ * from the platform's chance, so that a run does not depend on them.
  */
 export function globalTime(random: Random): VirtualTime {
   const fake = FakeTimers.install({
@@ -44,7 +47,9 @@ export function globalTime(random: Random): VirtualTime {
     loopLimit: 1_000_000,
   });
   const chance = Math.random;
-  Math.random = random;
+  const caller = new AsyncLocalStorage<Random>();
+  caller.enterWith(random);
+  Math.random = () => (caller.getStore() ?? chance)();
   const clock: Clock = {
     now: () => fake.now - START_WALL_MS,
     setTimer: (callback, delayMs) => {

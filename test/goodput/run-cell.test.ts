@@ -22,12 +22,16 @@ function named(name: string): Scenario {
   return found;
 }
 
+/** A storm within `SECONDS`. Clients that draw their waits do so in it. */
+function earlyStorm(): Scenario {
+  const storm = named('storm');
+  return { ...storm, provider: { ...storm.provider, storms: [{ fromMs: 10_000, toMs: 15_000 }] } };
+}
+
 describe('a run', () => {
   it.each(clientNames)('of %s is the same for the same seed', async (name) => {
-    const scenario = named('storm');
-    const early = { ...scenario.provider, storms: [{ fromMs: 10_000, toMs: 15_000 }] };
-    const first = await run({ ...scenario, provider: early }, name);
-    expect(await run({ ...scenario, provider: early }, name)).toEqual(first);
+    const first = await run(earlyStorm(), name);
+    expect(await run(earlyStorm(), name)).toEqual(first);
     expect(first.successes).toBeGreaterThan(0);
     for (const figure of Object.values(first)) expect(Number.isFinite(figure)).toBe(true);
   });
@@ -54,6 +58,21 @@ describe('a run', () => {
     const before = [setTimeout, Date, Math.random];
     await run(named('tb'), 'p-queue');
     expect([setTimeout, Date, Math.random]).toEqual(before);
+  });
+
+  it('shares its chance with nobody else in the process', async () => {
+    const alone = await run(earlyStorm(), 'cockatiel');
+    let draws = 0;
+    const other = setInterval(() => {
+      Math.random();
+      draws += 1;
+    }, 0);
+    try {
+      expect(await run(earlyStorm(), 'cockatiel')).toEqual(alone);
+    } finally {
+      clearInterval(other);
+    }
+    expect(draws).toBeGreaterThan(0);
   });
 
   it('fails when its client does', async () => {
