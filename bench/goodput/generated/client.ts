@@ -1,5 +1,6 @@
 /** The interface between generated providers and a client. */
 import type { Clock, Random } from 'headgate';
+import type { VirtualTime } from '../virtual-time.ts';
 import type { Answer } from './server.ts';
 import type { Scenario } from './space.ts';
 
@@ -41,10 +42,10 @@ export interface RunningClient {
 export interface GeneratedClient {
   readonly about: string;
   /**
-   * Whether it takes time and timers from the globals of the platform, and needs promises to
-   * settle.
+   * What it takes its time from: a clock in whose callbacks it does all its work, the same with
+   * promises that settle between them, or the globals of the platform, with promises, too.
    */
-  readonly usesGlobals: boolean;
+  readonly time: (random: Random) => VirtualTime;
   /** Imports the client on demand, since its modules may read the globals when they load. */
   load(): Promise<(context: ClientContext) => RunningClient>;
 }

@@ -10,6 +10,7 @@ import {
   refuse,
   UsageError,
 } from '../arguments.ts';
+import { globalTime } from '../virtual-time.ts';
 import {
   type GeneratedClientName,
   generatedClientNames,
@@ -109,7 +110,7 @@ function readStalls(values: Arguments): StallTimes | undefined {
   if (!(times.stalledMs > 0 && times.runningMs > 0)) {
     throw new UsageError(`--stalls must be two integers >= 1 such as 50/50, got "${stalls}"`);
   }
-  const client = readClients(values).find((name) => generatedClients[name].usesGlobals);
+  const client = readClients(values).find((name) => generatedClients[name].time === globalTime);
   if (client === undefined) return times;
   throw new UsageError(`--stalls needs clients that are given a clock, got --client "${client}"`);
 }

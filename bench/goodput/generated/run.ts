@@ -1,7 +1,7 @@
 /** Runs one client against one generated provider, in virtual time. */
 import type { Random } from 'headgate';
 import { seededRandom } from 'headgate/simulator';
-import { callbackTime, globalTime, type VirtualTime } from '../virtual-time.ts';
+import type { VirtualTime } from '../virtual-time.ts';
 import type { ClientContext, GeneratedClient, Request, RunningClient } from './client.ts';
 import { tokenSource } from './limit-set.ts';
 import { arrivalsOf } from './load.ts';
@@ -66,7 +66,7 @@ export async function runGenerated(
   const endMs = scenario.horizonMs * (isBursts ? DRAIN_RUNS : 1);
   const random = seededRandom(clientSeed(scenario.seed));
   const start = await client.load();
-  const time = client.usesGlobals ? globalTime(random) : callbackTime();
+  const time = client.time(random);
   try {
     const run = new Run(scenario, arrivals, time, options);
     run.begin(start, random);

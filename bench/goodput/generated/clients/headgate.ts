@@ -6,6 +6,7 @@ import {
   type RateLimit,
   RetryAfterTooLongError,
 } from 'headgate';
+import type { SharedStore } from 'headgate/advanced';
 import { Observable, Subject } from 'rxjs';
 import { AnswerError, type ClientContext, type Request, type RunningClient } from '../client.ts';
 import { type LimitSpec, limitSpecs } from '../limit-specs.ts';
@@ -18,12 +19,14 @@ const SECOND_MS = 1_000;
 
 type Mode = 'defaults' | 'known';
 
+/** @param shared the store, if it is one of several limiters that act as one */
 export const headgate =
   (mode: Mode) =>
-  (context: ClientContext): RunningClient => {
+  (context: ClientContext, shared?: SharedStore): RunningClient => {
     const { scenario, clock, random, concurrency, send, lost, failed } = context;
     const { options, costs } = mode === 'known' ? told(context) : { options: {}, costs: {} };
-    const limiter = createLimiter({ concurrency, ...options, clock, random });
+    const store = shared === undefined ? {} : { shared };
+    const limiter = createLimiter({ concurrency, ...options, ...store, clock, random });
     // Use callbacks: results arrive in the callback of a timer, without a turn of the event loop.
     const attempt = (request: Request) =>
       new Observable<Answer>((out) => {

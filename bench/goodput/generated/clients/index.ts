@@ -1,35 +1,41 @@
 /** The clients that run against generated providers, in the order of the report. */
+import { callbackTime, globalTime, manualTime } from '../../virtual-time.ts';
 import type { GeneratedClient } from '../client.ts';
 
 export const generatedClients = {
   headgate: {
     about: 'a limiter at its defaults',
-    usesGlobals: false,
+    time: callbackTime,
     load: async () => (await import('./headgate.ts')).headgate('defaults'),
   },
   'headgate-known': {
     about: 'a limiter that is given the true limits',
-    usesGlobals: false,
+    time: callbackTime,
     load: async () => (await import('./headgate.ts')).headgate('known'),
+  },
+  'headgate-fleet': {
+    about: '2 to 8 limiters at their defaults, which share a store',
+    time: manualTime,
+    load: async () => (await import('./headgate-fleet.ts')).headgateFleet,
   },
   aimd: {
     about: 'from 2/s, x1.02 a second, x0.7 at a rejection; retries at once',
-    usesGlobals: false,
+    time: callbackTime,
     load: async () => (await import('./aimd.ts')).aimd,
   },
   known: {
     about: 'told the true limits: a token bucket, and backoff of 0.5 to 8 s with jitter',
-    usesGlobals: false,
+    time: callbackTime,
     load: async () => (await import('./known.ts')).known,
   },
   'p-limit': {
     about: 'p-limit with 50 slots, and p-retry',
-    usesGlobals: true,
+    time: globalTime,
     load: async () => (await import('./p-limit.ts')).pLimitClient,
   },
   'p-queue': {
     about: 'told the true rate: p-queue with an interval cap, and p-retry',
-    usesGlobals: true,
+    time: globalTime,
     load: async () => (await import('./p-queue.ts')).pQueueClient,
   },
 } satisfies Record<string, GeneratedClient>;
