@@ -2,6 +2,7 @@ import type { Clock } from '../util/clock.ts';
 import { ResettableTimer } from '../util/timers.ts';
 import type { DemandMeter } from './demand-meter.ts';
 import type { FleetHooks, FleetRequest } from './fleet-hooks.ts';
+import { MICRO } from './protocol.ts';
 import type { WorkerAccount } from './worker-account.ts';
 
 /** The time between two calls under load, in ms, and the number of requests that a call is for. */
@@ -10,6 +11,12 @@ const LONGEST_TICK_MS = 50;
 const REQUESTS_A_CALL = 30;
 /** If something is short, the next call comes after this time at the earliest, in ms. */
 const SHORT_MS = 25;
+/**
+ * At a slow learned rate whose plan is used up, a worker calls no more often than this in the time
+ * of one request: what it does not ask for in time stays in the store.
+ */
+const ASKS_A_REQUEST = 20;
+const HOUR_MS = 3_600_000;
 /** From this rate on, in requests a ms, calls come at steady intervals and ask ahead. */
 const BUSY_PER_MS = 0.1;
 /** How far ahead a call asks, in intervals. */
@@ -110,11 +117,18 @@ export class CallSchedule {
       if (closedMs > 0) return Math.min(closedMs, ttlMs / 4);
       // When half of the reserved time has passed, more can be reserved.
       const reservedMs = (holdings.credits.lastDueAt - sentAt) / 2;
-      return Math.min(ttlMs / 4, Math.max(SHORT_MS, reservedMs));
+      return Math.min(ttlMs / 4, Math.max(SHORT_MS, reservedMs, this.plannedMs / ASKS_A_REQUEST));
     }
     // The request that the last call was for still waits: the reply was not enough.
     if (head !== undefined && head === this.askedFor) return URGENT_MS;
     return isBusy(meter) ? URGENT_MS : 0;
+  }
+
+  /** The time for which a learned rate that is short plans a request, in ms; 0: none is short. */
+  private get plannedMs(): number {
+    const { isLearnedShort, last } = this.account;
+    const perHour = last?.plan?.requestsPerHour ?? 0;
+    return isLearnedShort && perHour > 0 ? (HOUR_MS * MICRO) / perHour : 0;
   }
 
   /** Makes the next call at the latest when this time since the last one has passed. */

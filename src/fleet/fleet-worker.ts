@@ -166,8 +166,11 @@ export class FleetWorker {
    * @returns whether it was called at once
    */
   private ask(now: number): boolean {
-    this.schedule.hasChanged = true;
-    if (this.caller.isBusy || this.isClosed) return false;
+    if (this.isClosed) return false;
+    if (this.caller.isBusy) {
+      this.schedule.hasChanged = true;
+      return false;
+    }
     if (!this.schedule.ask(this.first.request, now)) return false;
     this.exchange(true);
     return true;
@@ -255,6 +258,9 @@ export class FleetWorker {
     if (hasOthers) this.schedule.hasChanged = true;
     else this.requests.isConfigTold = true;
     account.heard(reply, sentAt, now);
+    if (reply.plan !== undefined && account.releaseOutgrown(reply.plan, now)) {
+      this.schedule.hasChanged = true;
+    }
     holdings.renew(sentAt + this.ttlMs / 2);
     if (reply.config !== undefined) this.meet(reply.config, now);
     if (this.hooks.waiting() === 0) first.request = undefined;

@@ -1,3 +1,5 @@
+import type { Plan } from './protocol.ts';
+
 /** The amounts of all limits that one reply granted, and when they may be used. */
 interface Grant {
   readonly size: number[];
@@ -7,7 +9,12 @@ interface Grant {
   readonly untilAt: number;
   /** The number of requests that it is for. */
   readonly count: number;
+  /** The learned limits at the time of the grant. */
+  readonly plan: Plan | undefined;
 }
+
+/** A grant is reserved again if a learned rate has risen by this factor since. */
+const FASTER = 2;
 
 /**
  * The granted amounts that a worker has not used yet. Grants are used in the order in which
@@ -35,10 +42,11 @@ class Credits {
   /**
    * A grant that is due before earlier ones is used before them: the rate has risen since.
    * @param count the number of requests that the amounts are for
+   * @param plan the learned limits now
    */
-  add(amounts: readonly number[], fromAt: number, untilAt: number, count = 0): void {
+  add(amounts: readonly number[], fromAt: number, untilAt: number, count = 0, plan?: Plan): void {
     if (!amounts.some((amount) => amount > 0)) return;
-    const grant = { size: [...amounts], left: [...amounts], fromAt, untilAt, count };
+    const grant = { size: [...amounts], left: [...amounts], fromAt, untilAt, count, plan };
     const later = this.grants.findIndex((other) => other.untilAt > untilAt);
     this.grants.splice(later < 0 ? this.grants.length : later, 0, grant);
   }
@@ -94,11 +102,25 @@ class Credits {
 
   /** Takes out the unused amounts that were due before a time. @returns them, by limit */
   takeStale(before: number, places: number): number[] {
+    return this.takeOut(places, ({ untilAt }) => untilAt < before);
+  }
+
+  /**
+   * Takes out the unused amounts that are due after a time, if they were reserved at a much lower
+   * rate: at the present one they would be due sooner. @returns them, by limit
+   */
+  takeOutgrown(plan: Plan, after: number, places: number): number[] {
+    return this.takeOut(places, ({ untilAt, plan: before }) => {
+      return untilAt > after && before !== undefined && isFaster(plan, before);
+    });
+  }
+
+  private takeOut(places: number, isTaken: (grant: Grant) => boolean): number[] {
     const sums = new Array<number>(places).fill(0);
-    this.grants = this.grants.filter(({ left, untilAt }) => {
-      if (untilAt >= before) return true;
+    this.grants = this.grants.filter((grant) => {
+      if (!isTaken(grant)) return true;
       for (let place = 0; place < places; place += 1) {
-        sums[place] = (sums[place] as number) + (left[place] ?? 0);
+        sums[place] = (sums[place] as number) + (grant.left[place] ?? 0);
       }
       return false;
     });
@@ -124,6 +146,18 @@ function dueAt({ size, left, fromAt, untilAt }: Grant, place: number, part: numb
   const whole = size[place] as number;
   const used = whole - (left[place] as number) + part;
   return fromAt + (untilAt - fromAt) * (used / whole);
+}
+
+/** Whether a learned rate has risen much, or is not bounded any more. */
+function isFaster(plan: Plan, before: Plan): boolean {
+  return (
+    hasRisen(plan.requestsPerHour, before.requestsPerHour) ||
+    hasRisen(plan.tokensPerHour, before.tokensPerHour)
+  );
+}
+
+function hasRisen(perHour: number, before: number): boolean {
+  return before > 0 && (perHour === 0 || perHour >= FASTER * before);
 }
 
 function isNothing(amount: number): boolean {

@@ -4,7 +4,7 @@
  */
 
 /** Raised with every change that an older worker would misunderstand. */
-export const PROTOCOL = 3;
+export const PROTOCOL = 4;
 
 /** One unit of a limit, in the unit of the protocol. */
 export const MICRO = 1_000_000;
@@ -150,6 +150,11 @@ export interface ExchangeRequest {
    * but they pay no debt of a bucket.
    */
   readonly returned: readonly number[];
+  /**
+   * Granted amounts that are given back before they are due, by limit, since a learned rate is much
+   * higher than it was. The store reserves them anew.
+   */
+  readonly released: readonly number[];
   /** In the order in which they will be sent; at most 64 entries. */
   readonly demand: readonly Demand[];
   /** The provider asked to send nothing for this time; 0: nothing new. */

@@ -5,7 +5,7 @@ import { DemandMeter } from './demand-meter.ts';
 import type { FleetRequest } from './fleet-hooks.ts';
 import { Holdings } from './holdings.ts';
 import { LocalShare } from './local-share.ts';
-import type { GrantReply, SharedConfig, Shortage } from './protocol.ts';
+import type { GrantReply, Plan, SharedConfig, Shortage } from './protocol.ts';
 
 /** A call of the store returns grants that have been due for longer than this, in ms. */
 const STALE_MS = 25;
@@ -199,6 +199,18 @@ export class WorkerAccount {
     return stale.some((amount) => amount > 0);
   }
 
+  /**
+   * Grants that were reserved at a much lower rate are given back with the next call, which
+   * reserves them at the present one.
+   * @returns whether there are any
+   */
+  releaseOutgrown(plan: Plan, now: number): boolean {
+    const { credits } = this.holdings;
+    const outgrown = credits.takeOutgrown(plan, now + LATEST_MS, placesOf(this.config));
+    this.corrections.release(outgrown);
+    return outgrown.some((amount) => amount > 0);
+  }
+
   /** Adds the learned costs of requests like this one to the grants that are due after `now`. */
   coverLearned(request: FleetRequest, now: number): void {
     const costs = costsOf(request, this.last?.plan);
@@ -264,7 +276,7 @@ export class WorkerAccount {
     // What was available before the reply waits for nothing, and does not count as late yet.
     const dueAt = reply.until > 0 ? now + this.lagMs : now;
     const untilAt = dueAt + Math.max(0, reply.until) / 1_000;
-    credits.add(reply.amounts, dueAt + reply.from / 1_000, untilAt, reply.count);
+    credits.add(reply.amounts, dueAt + reply.from / 1_000, untilAt, reply.count, reply.plan);
     // A request with a reserved time keeps its slots and bytes: without them the time would be lost.
     // One that lacks nothing is sent now.
     const hasReserved = credits.lastDueAt > Number.NEGATIVE_INFINITY;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CallSchedule } from '../../src/fleet/call-schedule.ts';
 import type { FleetRequest } from '../../src/fleet/fleet-hooks.ts';
-import type { GrantReply, SharedConfig } from '../../src/fleet/protocol.ts';
+import { type GrantReply, MICRO, type SharedConfig } from '../../src/fleet/protocol.ts';
 import { WorkerAccount } from '../../src/fleet/worker-account.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 
@@ -47,6 +47,21 @@ describe('a call for a waiting request', () => {
     clock.advance(TTL_MS);
     expect(calls).toEqual([25]);
   });
+
+  it.each([
+    ['a second', 3_600, 50],
+    ['ten seconds', 360, TTL_MS / 4],
+  ])(
+    'waits for a part of the time of a request at a learned rate of one in %s',
+    (_, perHour, at) => {
+      const { account, calls, schedule, clock } = scheduled();
+      const plan = { requestsPerHour: perHour * MICRO };
+      account.heard({ ...short('learned'), limit: 0, plan } as unknown as GrantReply, 0, 0);
+      schedule.ask({ ...HEAD }, 0);
+      clock.advance(TTL_MS);
+      expect(calls).toEqual([at]);
+    },
+  );
 
   it('is not made while the store grants nothing to any worker', () => {
     const { account, calls, schedule, clock } = scheduled();

@@ -78,10 +78,9 @@ export class FleetLearner {
     return planOf(outlook, this.tokens, perSecond, this.measured);
   }
 
-  /** Whether time alone may change the plan soon. */
-  isWaiting(now: number): boolean {
-    const outlook = this.learner.outlook(this.tokens, Math.max(this.readTo, now));
-    return outlook.isWaiting;
+  /** As `lastsMs` of the outlook. */
+  lastsMs(now: number): number {
+    return this.learner.outlook(this.tokens, Math.max(this.readTo, now)).lastsMs;
   }
 
   snapshot(now: number): RateSnapshot {

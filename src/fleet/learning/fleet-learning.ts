@@ -10,7 +10,7 @@ import { snapshotOfPlan } from './plan.ts';
 
 /** The time until all workers know a plan, in ms: one call of the leader and one of each worker. */
 const REACTION_MS = 100;
-/** How often the leader plans while results are missing, in ms. */
+/** How often the leader plans at most, without news, in ms. */
 const BEAT_MS = 50;
 
 /**
@@ -58,8 +58,8 @@ export class FleetLearning {
   /** The longest time between two calls, in ms; Infinity: no limit. */
   beatMs(now: number): number {
     const { leader, term, isActive } = this;
-    const isBusy = term > 0 && isActive && leader?.isWaiting(this.storeTime(now)) === true;
-    return isBusy ? BEAT_MS : Number.POSITIVE_INFINITY;
+    if (term === 0 || !isActive || leader === undefined) return Number.POSITIVE_INFINITY;
+    return Math.max(BEAT_MS, leader.lastsMs(this.storeTime(now)));
   }
 
   /** Takes out the fields of the next call that concern learning. */

@@ -23,8 +23,11 @@ export interface Outlook {
   /** Requests in flight; undefined: no cap is known. */
   readonly limit: number | undefined;
   readonly isOut: boolean;
-  /** Whether this may change by time alone: the gate is closed, or results are missing. */
-  readonly isWaiting: boolean;
+  /**
+   * The time after which this may have changed, in ms: soon while results are missing, else when
+   * the closed gate lets a request pass. Infinity: it changes with results alone.
+   */
+  readonly lastsMs: number;
 }
 
 /** Learns for a whole fleet: other processes send, and it may continue from another one's state. */
@@ -41,6 +44,7 @@ export class FleetRateLearner extends RateLearner {
     const lone = log.unknown > 0 ? 0 : 1;
     const verified = trust.mayGo ? trust.size : lone;
     const heldMs = Math.max(this.heldByReports(tokens, now), closed.until - now, 0);
+    const closedMs = closed.isClosed ? heldMs : Number.POSITIVE_INFINITY;
     return {
       perMs: units.requests.perMs,
       tokensPerMs: units.estimatedTokensPerMs,
@@ -51,7 +55,7 @@ export class FleetRateLearner extends RateLearner {
       closedMs: heldMs,
       limit: cap.limit,
       isOut: closed.isOut,
-      isWaiting: closed.isClosed || log.unknown > 0,
+      lastsMs: log.unknown > 0 ? 0 : closedMs,
     };
   }
 

@@ -164,9 +164,7 @@ export class FleetModel {
     report(state, request, record);
     const leads = lead(state, request);
     const wants = knows && request.demand.some(({ spare }) => spare !== 1);
-    // A worker that waits for a reserved time calls less often.
     const hasReserved = request.unused.some(isAbove0);
-    const lasts = hasReserved ? ACTIVE + Math.floor(config.ttl / 4) : ACTIVE;
     const isActive =
       wants ||
       hasReserved ||
@@ -174,6 +172,8 @@ export class FleetModel {
       request.wantedBytes > 0 ||
       (request.slots > 0 && isClaimed(state.slots, record.slots)) ||
       (request.bytes > 0 && isClaimed(state.bytes, record.bytes));
+    // A worker that waits calls less often while nothing can be granted.
+    const lasts = ACTIVE + Math.floor(config.ttl / 4);
     if (isActive) this.active.set(request.worker, state.alive + lasts);
     else this.active.delete(request.worker);
     const reply = grant(state, request, record, {

@@ -51,7 +51,7 @@ export function configure(state: FleetState, config: SharedConfig): void {
 
 /** Corrects earlier charges: takes back unused amounts, and charges or refunds differences. */
 export function settle(state: FleetState, request: ExchangeRequest): void {
-  const { settled, returned, unused: kept, demand, keeps } = request;
+  const { settled, returned, released, unused: kept, demand, keeps } = request;
   const limits = state.buckets.length - 2;
   // Without a plan, requests are late for want of slots only, by less.
   const isPaced = state.plan !== undefined;
@@ -66,11 +66,14 @@ export function settle(state: FleetState, request: ExchangeRequest): void {
     // Amounts that are reserved for slow calls are not late.
     const ahead = isPaced ? shareOfFlow(bucket, RESERVED * state.slowest, 1) : 0;
     if (isPaced) bound(bucket, cost, Math.max(0, -amount), ahead);
-    if (amount !== 0) charge(bucket, amount, cost);
+    const early = released[place] ?? 0;
+    if (amount !== early) charge(bucket, amount - early, cost);
     // Requests of the budget that were granted and not sent may be granted again.
     const isLearned = place === limits;
     if (isLearned) {
-      state.budget += Math.floor(unused / MICRO) + Math.floor(Math.max(0, -amount) / MICRO);
+      for (const back of [unused, early, Math.max(0, -amount)]) {
+        state.budget += Math.floor(back / MICRO);
+      }
     }
   });
 }

@@ -85,9 +85,12 @@ if knows then
         local ahead = floor((bucket.perHour * RESERVED * state.slowest) / HOUR)
         bound(bucket, cost, max(0, -amount), ahead)
       end
-      if amount ~= 0 then charge(bucket, amount, cost) end
+      local early = request.released[i] or 0
+      if amount ~= early then charge(bucket, amount - early, cost) end
       if i == #state.buckets - 1 then
-        state.budget = state.budget + floor(unused / MICRO) + floor(max(0, -amount) / MICRO)
+        for _, back in ipairs({unused, early, max(0, -amount)}) do
+          state.budget = state.budget + floor(back / MICRO)
+        end
       end
     end
   end

@@ -4,15 +4,12 @@ export const LEND = `
 local isActive = request.wantedSlots > 0 or request.wantedBytes > 0
   or (request.slots > 0 and isClaimed(state.slots, record.slots))
   or (request.bytes > 0 and isClaimed(state.bytes, record.bytes))
--- One that waits for a time that it has reserved calls less often.
-local lasts = ACTIVE
-for _, amount in ipairs(request.unused) do
-  if amount > 0 then isActive, lasts = true, ACTIVE + floor(state.ttl / 4) end
-end
+for _, amount in ipairs(request.unused) do isActive = isActive or amount > 0 end
 if knows then
   for _, demand in ipairs(request.demand) do isActive = isActive or demand.spare ~= 1 end
 end
-if isActive then redis.call('ZADD', KEYS[4], num(state.alive + lasts), worker)
+-- A worker that waits calls less often while nothing can be granted.
+if isActive then redis.call('ZADD', KEYS[4], num(state.alive + ACTIVE + floor(state.ttl / 4)), worker)
 else redis.call('ZREM', KEYS[4], worker) end
 local active = redis.call('ZCARD', KEYS[4])
 local sharers = max(1, active)
