@@ -84,24 +84,32 @@ export function paced(
   else checkFunction('options', options);
   const { clock } = limiter.feedback;
 
-  const sendWhole = async <R extends object>(params: CallParams, call: Call<R>): Promise<R> => {
+  const sendWhole = async <R extends object>(
+    params: CallParams,
+    { provider }: Named,
+    call: Call<R>,
+  ): Promise<R> => {
     return limiter.run(
       async (context) => {
         const result = await call(context.signal);
         observe(context, result);
-        recordUsage(context, field(result, 'usage'));
+        recordUsage(context, result, provider);
         return result;
       },
       optionsOf(params, options),
     );
   };
 
-  const sendStreamed = async <S extends StreamResult>(params: CallParams, call: Call<S>) => {
+  const sendStreamed = async <S extends StreamResult>(
+    params: CallParams,
+    { provider }: Named,
+    call: Call<S>,
+  ) => {
     const task: Task<S> = async (context) => {
       const result = await call(context.signal);
       observe(context, result);
-      const watched = await watchParts(result.stream, context.signal, (usage) =>
-        recordUsage(context, usage),
+      const watched = await watchParts(result.stream, context.signal, (finish) =>
+        recordUsage(context, finish, provider),
       );
       if (context.isAbandoned) return result;
       const tail = context.hold();
@@ -123,12 +131,13 @@ export function paced(
   return {
     specificationVersion: 'v3',
     wrapGenerate: ({ params, model }) =>
-      sendWhole(params, (abortSignal) => model.doGenerate({ ...params, abortSignal })),
+      sendWhole(params, model, (abortSignal) => model.doGenerate({ ...params, abortSignal })),
     wrapStream: ({ params, model }) =>
-      sendStreamed(params, (abortSignal) => model.doStream({ ...params, abortSignal })),
+      sendStreamed(params, model, (abortSignal) => model.doStream({ ...params, abortSignal })),
   };
 }
 
+type Named = Pick<PacedModel<unknown, unknown, unknown>, 'provider'>;
 type Call<R> = (signal: AbortSignal) => PromiseLike<R>;
 
 function optionsOf(

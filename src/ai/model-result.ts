@@ -7,34 +7,70 @@ interface Tokens {
   readonly input: number;
   readonly cached: number;
   readonly output: number;
+  /** What the provider's limit counts, unless its raw usage says so. */
+  readonly limited: number;
 }
 
 /**
  * Records the usage of an answer: `tokens`, `inputTokens`, `cachedTokens` and `outputTokens`, for
  * limits with these names and for budgets.
+ *
+ * @param answer a whole result, or the last part of a stream
  */
-export function recordUsage(context: AttemptContext, usage: unknown): void {
-  const tokens = tokensIn(usage);
+export function recordUsage(context: AttemptContext, answer: object, provider: string): void {
+  const usage = field(answer, 'usage');
+  const tokens = tokensIn(usage, field(answer, 'providerMetadata'), provider);
   if (tokens === undefined) return;
-  const { input, cached, output } = tokens;
+  const { input, cached, output, limited } = tokens;
   context.record('inputTokens', input);
   context.record('cachedTokens', cached);
   context.record('outputTokens', output);
   // Providers differ in whether their limits count cached input: prefers the provider's raw usage.
   const raw = { usage: field(usage, 'raw') };
-  if (usageOf(raw) === undefined) context.recordTokens(input + cached + output);
+  if (usageOf(raw) === undefined) context.recordTokens(limited);
   else context.observe(raw);
 }
 
 /** Version 5 of the SDK gives numbers, later versions objects with a `total`. */
-function tokensIn(usage: unknown): Tokens | undefined {
+function tokensIn(usage: unknown, metadata: unknown, provider: string): Tokens | undefined {
   const input = field(usage, 'inputTokens');
   const output = field(usage, 'outputTokens');
-  const inputTotal = count(input) ?? count(field(input, 'total'));
+  const bare = count(input);
+  if (bare !== undefined) return tokensOfVersion5(bare, usage, metadata, provider);
+  const inputTotal = count(field(input, 'total'));
   const outputTotal = count(output) ?? count(field(output, 'total'));
   if (inputTotal === undefined && outputTotal === undefined) return undefined;
-  const cached = count(field(input, 'cacheRead')) ?? count(field(usage, 'cachedInputTokens')) ?? 0;
-  return { input: Math.max(0, (inputTotal ?? 0) - cached), cached, output: outputTotal ?? 0 };
+  const cached = count(field(input, 'cacheRead')) ?? 0;
+  const all = (inputTotal ?? 0) + (outputTotal ?? 0);
+  return tokensFrom(inputTotal ?? 0, cached, outputTotal ?? 0, all);
+}
+
+/**
+ * In version 5 Anthropic and Bedrock count input that was read from a cache or written to it beside
+ * the input, and their limits do not count what was read. Google counts thinking only in the total.
+ */
+function tokensOfVersion5(
+  bare: number,
+  usage: unknown,
+  metadata: unknown,
+  provider: string,
+): Tokens {
+  const cached = count(field(usage, 'cachedInputTokens')) ?? 0;
+  const total = count(field(usage, 'totalTokens')) ?? 0;
+  const output = Math.max(count(field(usage, 'outputTokens')) ?? 0, total - bare);
+  const [anthropic, bedrock] = [field(metadata, 'anthropic'), field(metadata, 'bedrock')];
+  const isBeside = anthropic !== undefined || /anthropic|bedrock/.test(provider);
+  if (!isBeside) return tokensFrom(bare, cached, output, bare + output);
+  const written =
+    count(field(anthropic, 'cacheCreationInputTokens')) ??
+    count(field(field(bedrock, 'usage'), 'cacheWriteInputTokens')) ??
+    0;
+  const input = bare + written;
+  return { input, cached, output, limited: input + output };
+}
+
+function tokensFrom(total: number, cached: number, output: number, limited: number): Tokens {
+  return { input: Math.max(0, total - cached), cached, output, limited };
 }
 
 function count(value: unknown): number | undefined {
@@ -60,13 +96,13 @@ export interface WatchedParts<Part> {
 /**
  * Reads a stream as far as the first part of its answer.
  *
- * @param ended called with the usage at the end of the answer
+ * @param ended called with the last part of the answer, which has its usage
  * @returns rejects if the answer begins with an error
  */
 export async function watchParts<Part>(
   stream: ReadableStream<Part>,
   signal: AbortSignal,
-  ended: (usage: unknown) => void,
+  ended: (finish: object) => void,
 ): Promise<WatchedParts<Part>> {
   const reader = stream.getReader();
   const stop = (reason: unknown) => void reader.cancel(reason).catch(() => undefined);
@@ -74,7 +110,7 @@ export async function watchParts<Part>(
   const look = (part: Part) => {
     const type = field(part, 'type');
     if (type === 'error') failure = { error: field(part, 'error') };
-    if (type === 'finish') ended(field(part, 'usage'));
+    if (type === 'finish') ended(part as object);
     return type;
   };
 
