@@ -5,6 +5,10 @@ import type { Clock, Timer } from '../util/clock.ts';
 export interface QueueJob<D = unknown> {
   readonly id?: string | undefined;
   readonly data: D;
+  /** Why the job must fail without being sent. */
+  readonly deferredFailure?: string | undefined;
+  /** How often the job was taken, this time included. */
+  readonly attemptsStarted?: number | undefined;
   moveToCompleted(value: unknown, token: string, fetchNext?: boolean): Promise<unknown>;
   moveToFailed(error: Error, token: string, fetchNext?: boolean): Promise<unknown>;
   /** Gives the job back to the queue. */
@@ -14,7 +18,10 @@ export interface QueueJob<D = unknown> {
 
 /** A `Worker` of BullMQ that was made without a processor and does not run by itself. */
 export interface QueueWorker<J> {
-  readonly opts: { readonly lockDuration?: number | undefined };
+  readonly opts: {
+    readonly lockDuration?: number | undefined;
+    readonly maxStartedAttempts?: number | undefined;
+  };
   getNextJob(token: string, options?: { block?: boolean }): Promise<J | undefined>;
   /** @returns the ids of the jobs whose locks this worker no longer has */
   extendJobLocks(ids: string[], tokens: string[], durationMs: number): Promise<string[]>;
@@ -65,6 +72,13 @@ export class JobFeed<J> {
   #begunAt: number[] = [];
   #waiting = 0;
   #isStopped = false;
+  /** Calls that do not block and have no answer yet. */
+  #asked = 0;
+  /** Whether the queue is asked no further before it has a job, or a pause ends. */
+  #isIdle = false;
+  #isLooking = false;
+  /** Whether a job has ended since the queue was last asked. */
+  #hasEnded = false;
   /** The pause after the next blocking call, if it returns no job without waiting for one. */
   #pauseMs = 0;
   #wake: (() => void) | undefined;
@@ -91,6 +105,20 @@ export class JobFeed<J> {
     this.#wake?.();
   }
 
+  /**
+   * A job has ended, and the queue knows. A blocked call does not wake then if the queue limits how
+   * many jobs are active, so asks the queue without blocking.
+   */
+  async ended(): Promise<void> {
+    this.#hasEnded = true;
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    while (this.#hasEnded && this.#isIdle && this.#room > 0 && !this.#isStopped) {
+      if (await this.#next(false)) await this.#takeAtOnce();
+    }
+    this.#isLooking = false;
+  }
+
   stop(): void {
     this.#isStopped = true;
     this.#endPause?.();
@@ -99,8 +127,14 @@ export class JobFeed<J> {
   /** Takes jobs until it is stopped. One that was asked for before may still come after `stop`. */
   async run(): Promise<void> {
     while (!this.#isStopped) {
-      if (this.#room === 0) await this.#oneLeaves();
-      else if (await this.#next(true)) await this.#takeAtOnce();
+      if (this.#room === 0) {
+        await this.#oneLeaves();
+        continue;
+      }
+      this.#isIdle = !this.#hasEnded;
+      const hasCome = await this.#next(this.#isIdle);
+      this.#isIdle = false;
+      if (hasCome) await this.#takeAtOnce();
     }
   }
 
@@ -119,7 +153,7 @@ export class JobFeed<J> {
     const { readAhead, clock } = this.#settings;
     const since = clock.now() - AHEAD_MS;
     const most = readAhead ?? Math.max(1, this.#begunAt.filter((time) => time > since).length);
-    return Math.max(0, most - this.#waiting);
+    return Math.max(0, most - this.#waiting - this.#asked);
   }
 
   #oneLeaves(): Promise<void> {
@@ -137,6 +171,8 @@ export class JobFeed<J> {
     const { worker, clock, onJob, onError } = this.#settings;
     const askedAt = clock.now();
     const token = crypto.randomUUID();
+    this.#hasEnded = false;
+    if (!block) this.#asked += 1;
     try {
       const job = await worker.getNextJob(token, { block });
       if (job !== undefined) {
@@ -147,6 +183,11 @@ export class JobFeed<J> {
       }
     } catch (error) {
       onError(error);
+    } finally {
+      if (!block) {
+        this.#asked -= 1;
+        this.#wake?.();
+      }
     }
     if (!block) return false;
     const hasWaited = clock.now() - askedAt >= WAITED_MS;

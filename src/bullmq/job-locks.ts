@@ -77,9 +77,16 @@ export class JobLocks {
     return this.#clock.now() - lock.renewedAt >= this.#durationMs;
   }
 
-  /** Renews one lock. @throws JobLockLostError if another worker may have the job */
+  /**
+   * Renews one lock. If the store does not answer, the lock counts as lost: an error of the store
+   * would look like one of the API to the limiter.
+   * @throws JobLockLostError if another worker may have the job
+   */
   async confirm(lock: JobLock): Promise<void> {
-    await this.#renew([lock]);
+    await this.#renew([lock]).catch((error: unknown) => {
+      this.#onError(error);
+      lock.abort.abort(new JobLockLostError(lock.id));
+    });
     if (lock.abort.signal.aborted) throw lock.abort.signal.reason;
   }
 

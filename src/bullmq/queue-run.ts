@@ -6,6 +6,7 @@ import type { Clock } from '../util/clock.ts';
 import { print } from '../util/print.ts';
 import { JobFeed, PAUSE_MS, type QueueJob, type QueueWorker } from './job-feed.ts';
 import { type JobLock, JobLockLostError, JobLocks } from './job-locks.ts';
+import { hasMoved, isRateLimitError, refusalOf } from './job-rules.ts';
 import { QueueReplies } from './queue-replies.ts';
 
 /** The default of BullMQ. */
@@ -26,7 +27,10 @@ export interface QueueRunCounts {
   readonly taken: number;
   readonly completed: number;
   readonly failed: number;
-  /** Given back to the queue: by `close`, or because the limiter no longer sends anything. */
+  /**
+   * Given back to the queue: by `close`, because the limiter no longer sends anything, or by `send`
+   * with an error of BullMQ that says so (`DelayedError`, `RateLimitError` …).
+   */
   readonly returned: number;
   /** Lost: their locks ended, or the queue did not accept their result. */
   readonly lost: number;
@@ -155,9 +159,12 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
     this.#running.delete(running);
     this.#locks.release(running.lock);
     if (!running.hasBegun) this.#feed.leftWaiting();
+    void this.#feed.ended();
   }
 
   async #process(running: RunningJob<J>): Promise<void> {
+    const refusal = refusalOf(running.job, this.#settings.worker.opts);
+    if (refusal !== undefined) return this.#failed(running, refusal);
     try {
       await this.#complete(running, await this.#send(running));
     } catch (error) {
@@ -184,21 +191,29 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
   async #fail(running: RunningJob<J>, error: unknown): Promise<void> {
     const { job, lock, attempts } = running;
     const { reason } = lock.abort.signal;
-    if (reason instanceof JobLockLostError) {
+    const isGivenBack = reason instanceof GivenBack || isRateLimitError(error);
+    if (hasMoved(error)) {
+      this.#ended.returned += 1;
+    } else if (reason instanceof JobLockLostError) {
       this.#lose(job, reason);
-    } else if (reason instanceof GivenBack || this.#refuses(error, job)) {
+    } else if (isGivenBack || this.#refuses(error, job)) {
       await this.#tell(running, 'returned', () => job.moveToWait(lock.token));
     } else {
       try {
         await this.#complete(running, await this.#settings.failed(error, job, attempts));
       } catch (final) {
-        const failure = final instanceof Error ? final : new Error(print(final));
-        await this.#tell(running, 'failed', async () => {
-          await job.log(`headgate: failed after ${attempts} attempts: ${print(final)}`);
-          await job.moveToFailed(failure, lock.token, false);
-        });
+        await this.#failed(running, final);
       }
     }
+  }
+
+  async #failed(running: RunningJob<J>, error: unknown): Promise<void> {
+    const { job, lock, attempts } = running;
+    const failure = error instanceof Error ? error : new Error(print(error));
+    await this.#tell(running, 'failed', async () => {
+      await job.log(`headgate: failed after ${attempts} attempts: ${print(error)}`);
+      await job.moveToFailed(failure, lock.token, false);
+    });
   }
 
   /** Whether the error means that nothing more can be sent. Then this worker takes no more jobs. */

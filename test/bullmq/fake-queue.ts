@@ -18,6 +18,8 @@ interface Entry {
   value: unknown;
   error: Error | undefined;
   readonly logs: string[];
+  deferredFailure: string | undefined;
+  attemptsStarted: number;
 }
 
 /** How often a blocked worker looks whether a job has come. */
@@ -33,6 +35,7 @@ export class FakeQueue {
   readonly lockDuration: number;
   /** Calls are answered with an error. */
   isAway = false;
+  maxStartedAttempts: number | undefined = undefined;
   /** While it is away, calls wait until it is back, as those of a client that keeps its commands. */
   keepsCalls = false;
   awayError = 'connect ECONNREFUSED 127.0.0.1:6379';
@@ -46,6 +49,8 @@ export class FakeQueue {
   early = 0;
   /** Until then calls return no job at once, as where the queue limits its rate. */
   limitedUntil = 0;
+  /** The most jobs that may be active. A job that ends wakes no call that waits for a job. */
+  mostActive = Number.POSITIVE_INFINITY;
 
   constructor(clock: ManualClock, lockDuration = 30_000) {
     this.clock = clock;
@@ -65,6 +70,8 @@ export class FakeQueue {
       value: undefined,
       error: undefined,
       logs: [],
+      deferredFailure: undefined,
+      attemptsStarted: 0,
     };
     this.entries.push(entry);
     return entry;
@@ -83,7 +90,7 @@ export class FakeQueue {
     renewals: number;
   } {
     const worker = {
-      opts: { lockDuration: this.lockDuration },
+      opts: { lockDuration: this.lockDuration, maxStartedAttempts: this.maxStartedAttempts },
       isCut: false,
       isClosed: false,
       checksStalled: false,
@@ -103,6 +110,11 @@ export class FakeQueue {
           if (this.keepsCalls) await this.#back();
           this.#reach(worker);
           if (this.clock.now() < this.limitedUntil) return undefined;
+          if (this.count('active') >= this.mostActive) {
+            if (block) await this.#passed(giveUpAt);
+            this.#reach(worker);
+            if (!block || this.count('active') >= this.mostActive) return undefined;
+          }
           const entry = this.#next();
           if (entry !== undefined) return this.#lock(entry, token, worker);
           if (!block || worker.isClosed || this.clock.now() >= giveUpAt) return undefined;
@@ -110,7 +122,7 @@ export class FakeQueue {
             this.early -= 1;
             return undefined;
           }
-          await new Promise<void>((resolve) => this.clock.setTimer(resolve, LOOK_MS));
+          await this.#passed(this.clock.now() + LOOK_MS);
         }
       },
       extendJobLocks: async (ids: string[], tokens: string[], durationMs: number) => {
@@ -132,14 +144,16 @@ export class FakeQueue {
   async #reply(): Promise<void> {
     this.asking.now += 1;
     this.asking.most = Math.max(this.asking.most, this.asking.now);
-    await new Promise<void>((resolve) => this.clock.setTimer(resolve, this.latencyMs));
+    await this.#passed(this.clock.now() + this.latencyMs);
     this.asking.now -= 1;
   }
 
+  #passed(time: number): Promise<void> {
+    return new Promise((resolve) => this.clock.setTimer(resolve, time - this.clock.now()));
+  }
+
   async #back(): Promise<void> {
-    while (this.isAway) {
-      await new Promise<void>((resolve) => this.clock.setTimer(resolve, LOOK_MS));
-    }
+    while (this.isAway) await this.#passed(this.clock.now() + LOOK_MS);
   }
 
   #reach({ isCut }: { readonly isCut: boolean }): void {
@@ -164,6 +178,7 @@ export class FakeQueue {
     entry.state = 'active';
     entry.token = token;
     entry.lockedUntil = this.clock.now() + this.lockDuration;
+    entry.attemptsStarted += 1;
     const own = async (held: string | undefined, change: () => void) => {
       if (this.keepsCalls) await this.#back();
       this.#reach(worker);
@@ -176,6 +191,8 @@ export class FakeQueue {
     return {
       id: entry.id,
       data: entry.data,
+      deferredFailure: entry.deferredFailure,
+      attemptsStarted: entry.attemptsStarted,
       log: async (row) => entry.logs.push(row),
       moveToCompleted: async (value, held) =>
         own(held, () => Object.assign(entry, { state: 'completed', value })),

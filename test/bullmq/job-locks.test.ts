@@ -4,13 +4,14 @@ import { ManualClock } from '../../src/simulator/manual-clock.ts';
 
 const DURATION_MS = 3_000;
 
-function rig({ answersAfterMs = 0 } = {}) {
+function rig({ answersAfterMs = 0, error = undefined as Error | undefined } = {}) {
   const clock = new ManualClock();
   const calls: (readonly string[])[] = [];
   const errors: unknown[] = [];
   const locks = new JobLocks({
     extend: async (ids) => {
       calls.push(ids);
+      if (error !== undefined) throw error;
       if (answersAfterMs > 0) {
         await new Promise<void>((resolve) => clock.setTimer(resolve, answersAfterMs));
       }
@@ -20,7 +21,7 @@ function rig({ answersAfterMs = 0 } = {}) {
     clock,
     onError: (error) => errors.push(error),
   });
-  return { clock, calls, locks };
+  return { clock, calls, errors, locks };
 }
 
 describe('JobLocks', () => {
@@ -59,6 +60,16 @@ describe('JobLocks', () => {
     expect(locks.isStale(lock)).toBe(false);
     await clock.advanceAsync(1);
     expect(locks.isStale(lock)).toBe(true);
+  });
+
+  it('loses a lock that cannot be confirmed, with no error of the store for the limiter', async () => {
+    const error = new Error('connect ECONNREFUSED 127.0.0.1:6379');
+    const { errors, locks } = rig({ error });
+    const lock = locks.hold('a', '1', -DURATION_MS);
+    await expect(locks.confirm(lock)).rejects.toBeInstanceOf(JobLockLostError);
+    expect(lock.abort.signal.reason).toBeInstanceOf(JobLockLostError);
+    expect(errors).toEqual([error]);
+    locks.release(lock);
   });
 
   it('has one timer, though jobs go and come while the queue is asked', async () => {

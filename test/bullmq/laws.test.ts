@@ -27,6 +27,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ what: fc.constant('close' as const), worker }),
   fc.record({ what: fc.constant('pass' as const), ms }),
 );
+/** The limit of the queue on active jobs. */
+const mostActive = fc.constantFrom(2, 5, Number.POSITIVE_INFINITY);
 const start: fc.Arbitrary<Start> = fc.record({
   concurrency: fc.integer({ min: 1, max: 4 }),
   readAhead: fc.option(fc.integer({ min: 1, max: 8 }), { nil: undefined }),
@@ -94,13 +96,14 @@ it('ends each job once, for generated events of workers and queue', async () => 
   const script = fc.array(step, { maxLength: 15 });
   const starts = fc.tuple(start, start, start);
   await fc.assert(
-    fc.asyncProperty(starts, script, async (workers, steps) => {
+    fc.asyncProperty(starts, script, mostActive, async (workers, steps, most) => {
       const world = new World();
+      world.queue.mostActive = most;
       for (const each of workers) world.work(each);
       for (const each of steps) await world.take(each);
       await world.end();
-      for (const { data, state, value, id } of world.queue.entries) {
-        expect(state, id).toBe(data % 5 === 0 ? 'failed' : 'completed');
+      for (const { data, state, value, id, error } of world.queue.entries) {
+        expect(state, `${id} ${error}`).toBe(data % 5 === 0 ? 'failed' : 'completed');
         if (state === 'completed') expect(value).toBe(data);
         // Only a worker that lost its lock is followed by another.
         expect(world.sent.get(id) ?? 0, id).toBeGreaterThanOrEqual(1);
