@@ -265,6 +265,8 @@ const REFUSAL =
 
 /** Whether the error means that the store is away. */
 function isAway(error: unknown): boolean {
+  // An answer of the queue: its code is a number, and its text quotes the id of the job.
+  if (error instanceof Error && 'code' in error && typeof error.code === 'number') return false;
   const text = print(error);
   return CONNECTION_ERROR.test(text) || REFUSAL.test(text);
 }

@@ -57,9 +57,8 @@ export class FakeQueue {
     this.lockDuration = lockDuration;
   }
 
-  add(data: number, priority = 0): Entry {
+  add(data: number, priority = 0, id = `job ${this.entries.length}`): Entry {
     const state = 'waiting' as const;
-    const id = `job ${this.entries.length}`;
     const lock = { token: undefined, lockedUntil: 0 };
     const entry = {
       id,
@@ -183,8 +182,8 @@ export class FakeQueue {
       if (this.keepsCalls) await this.#back();
       this.#reach(worker);
       this.#freeStalled();
-      if (!this.entries.includes(entry)) throw new Error(`Missing key for job ${entry.id}`);
-      if (entry.token !== held) throw new Error(`Missing lock for job ${entry.id}`);
+      if (!this.entries.includes(entry)) throw refusal(`Missing key for job ${entry.id}`, -1);
+      if (entry.token !== held) throw refusal(`Missing lock for job ${entry.id}`, -2);
       entry.token = undefined;
       change();
     };
@@ -201,4 +200,9 @@ export class FakeQueue {
       moveToWait: async (held) => own(held, () => Object.assign(entry, { state: 'waiting' })),
     };
   }
+}
+
+/** An error of BullMQ's own has a number as its code. */
+function refusal(message: string, code: number): Error {
+  return Object.assign(new Error(message), { code });
 }

@@ -225,8 +225,22 @@ describe('processQueue', () => {
     queue.entries.length = 0;
     await clock.advanceAsync(5_000);
     expect(processing.counts).toMatchObject({ taken: 1, lost: 1, inFlight: 0 });
-    expect(errors).toEqual([new Error('Missing key for job job 0')]);
+    expect(errors).toMatchObject([{ message: 'Missing key for job job 0' }]);
   });
+
+  it.each(['door-closed-7', 'websocket', 'MISCONF'])(
+    'gives up a job whose id reads like an error of the store: %s',
+    async (id) => {
+      const { clock, queue, errors, sleep, process } = rig();
+      queue.add(1, 0, id);
+      const { processing } = process(() => sleep(1_000));
+      await clock.advanceAsync(500);
+      queue.entries.length = 0;
+      await clock.advanceAsync(5_000);
+      expect(processing.counts).toMatchObject({ taken: 1, lost: 1, inFlight: 0 });
+      expect(errors).toMatchObject([{ message: `Missing key for job ${id}` }]);
+    },
+  );
 
   it('does not send a job that another worker has taken meanwhile', async () => {
     const { clock, queue, errors, started, sleep, process } = rig(
