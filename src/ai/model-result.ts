@@ -117,6 +117,8 @@ export async function watchParts<Part>(
   const preface: Part[] = [];
   const abortedEarly = () => stop(signal.reason);
   signal.addEventListener('abort', abortedEarly, { once: true });
+  // A model that ignores the signal may begin its answer after the abort.
+  if (signal.aborted) abortedEarly();
   try {
     for (;;) {
       const { done, value } = await reader.read();

@@ -384,6 +384,27 @@ describe('paced, streamed answers', () => {
     expectIdle(limiter);
   });
 
+  it('is cancelled if the model, which ignores the signal, begins it after the abort', async () => {
+    const controller = new AbortController();
+    const source = byHand();
+    let begin = (_: Streamed) => {};
+    const answer = new Promise<Streamed>((resolve) => {
+      begin = resolve;
+    });
+    const { limiter, model } = rig({ doStream: () => answer });
+    const call = fate(
+      Promise.resolve(model.doStream({ prompt: [], abortSignal: controller.signal })),
+    );
+    await settle();
+    controller.abort(new Error('enough'));
+    await settle();
+    expect(call).toMatchObject({ state: 'failed', error: { message: 'enough' } });
+    begin({ stream: source.stream });
+    await settle();
+    expect(source.cancelled).toMatchObject({ message: 'enough' });
+    expectIdle(limiter);
+  });
+
   it('ends when its attempt has taken too long', async () => {
     const { clock, limiter, reader } = await begun({ attemptTimeoutMs: 5_000 });
     await reader.read();
