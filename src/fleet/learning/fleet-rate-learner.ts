@@ -81,7 +81,7 @@ export class FleetRateLearner extends RateLearner {
    * bucket that refills is paced, and any rest shows that it is open.
    */
   private leastOf(estimate: number): number {
-    return this.rate.units.tokens?.isExact === true ? this.costOf(estimate) : 1;
+    return this.rate.units.tokens?.reported.isExact === true ? this.costOf(estimate) : 1;
   }
 
   /** The mean rate of requests that the limits permit, per ms. */

@@ -175,7 +175,7 @@ export class SendingRate {
   explain(sent: SentAttempt, verdict: Verdict, now: number): number | undefined {
     const { limits = [], retryAfterMs } = verdict;
     const { remaining = 1, resetMs } = shortestOf(limits, 'requests') ?? {};
-    sent.usedUpPerMs = remaining < 1 ? this.units.requests.wholePerMs(now) : 0;
+    sent.usedUpPerMs = remaining < 1 ? this.units.requests.reported.wholePerMs(now) : 0;
     const isDated =
       retryAfterMs !== undefined || limits.some(({ resetMs }) => resetMs !== undefined);
     sent.isExplained = this.units.report(limits, sent.charges, false, now) && isDated;

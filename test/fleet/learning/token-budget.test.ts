@@ -67,7 +67,7 @@ it('a bucket with less left than a request needs is open: it is paced', () => {
     const attempt = learner.observed(ESTIMATE, now, false, false);
     learner.answered(attempt, { kind: 'ok', limits: [tokens] }, { tokens: USED }, now + 1);
   }
-  expect(learner.rate.units.tokens?.refillsGradually).toBe(true);
+  expect(learner.rate.units.tokens?.reported.refillsGradually).toBe(true);
   const { closedMs, budget } = learner.outlook(ESTIMATE, now + 2);
   expect(closedMs).toBe(0);
   expect(budget).toBeGreaterThan(1);

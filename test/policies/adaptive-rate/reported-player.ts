@@ -59,7 +59,7 @@ export function play(
       const read = (at: number) => {
         if (!isAccepted) lost += 1;
         const total = attempt.order - lost;
-        reported.reported(report, { ...attempt, total }, isAccepted, order - lost, at);
+        reported.record(report, { ...attempt, total }, isAccepted, order - lost, at);
       };
       answers.push({ at: now + 500, read });
     }

@@ -1,3 +1,4 @@
+import type { ReportedReset } from './reset-times.ts';
 import type { WindowKind } from './window-classifier.ts';
 
 /** The share of the limit that is left unused, for other clients and for unknown usage. */
@@ -10,6 +11,8 @@ const SPARE_PART = 0.005;
  */
 const DROOP = 3;
 export const LEAST_SPARE = 1;
+/** A limit really holds the reported amount if this share of it was left at some time. */
+const HOLDS_PART = 0.5;
 /** At most this share of what the limit holds. A bucket may hold a few requests of a large limit. */
 const HELD_PART = 0.5;
 
@@ -19,20 +22,19 @@ const SMALL_LIMIT = 20;
 const SMALL_BUCKET = 5;
 
 /** The last report: the amount left right after an attempt, and the amount sent by then. */
-export interface Report {
+export interface Report extends ReportedReset {
   readonly limit: number;
   readonly remaining: number;
   readonly windowMs: number;
   readonly at: number;
   readonly order: number;
   total: number;
-  readonly tellsReset: boolean;
-  /**
-   * When the used amount has come back, except for a sliding counter; NaN if that was not reported.
-   */
-  readonly wholeAt: number;
   /** The refill rate of a bucket that is full at the reported reset; 0 if none was reported. */
   readonly fullPerMs: number;
+  /** The refill rate that the reported reset promises at least, per ms; 0 if none was reported. */
+  readonly promisedPerMs: number;
+  /** The factor by which the rate may be higher, because the length of the window is rounded. */
+  readonly lengthError: number;
 }
 
 /** What is known about the reported limit. */
@@ -42,8 +44,8 @@ export interface Described {
   readonly lengthMs: number;
   /** The greatest amount that was ever left. */
   readonly highest: number;
-  /** The refill rate, per ms. */
-  readonly perMs: number;
+  /** The refill rate, per ms; 0 while it is unknown. */
+  readonly refillPerMs: number;
 }
 
 /** What reports have shown about a limit, as JSON. Null: it is not clear. */
@@ -62,11 +64,11 @@ export function leftOf(report: Report, perMs: number, total: number, now: number
 
 /** The least amount left after a time in which little was sent, for every kind of limit. */
 export function savedOf(report: Report, described: Described, total: number, now: number): number {
-  const { limit, remaining, wholeAt } = report;
-  const { kind, lengthMs, highest, perMs } = described;
-  if (kind === 'bucket') return Math.min(highest, leftOf(report, perMs, total, now));
+  const { limit, remaining, earliestEnd } = report;
+  const { kind, lengthMs, highest, refillPerMs } = described;
+  if (kind === 'bucket') return Math.min(highest, leftOf(report, refillPerMs, total, now));
   // A sliding counter still counts a part of the last window after its end.
-  const whole = Math.min(1, Math.max(0, now - wholeAt) / lengthMs);
+  const whole = Math.min(1, Math.max(0, now - earliestEnd) / lengthMs);
   return Math.min(highest, remaining + whole * (limit - remaining)) - (total - report.total);
 }
 
@@ -87,4 +89,9 @@ export function spareOf({ limit }: Report, { kind, highest }: Described, share =
 export function isSmall({ limit }: Report, { kind, highest }: Described): boolean {
   if (limit >= SMALL_LIMIT) return false;
   return kind === 'sliding' || Math.min(limit, highest + 1) <= SMALL_BUCKET;
+}
+
+/** Whether a limit holds about as much as it reports. */
+export function holdsLimit(limit: number, highest: number): boolean {
+  return highest >= HOLDS_PART * limit;
 }

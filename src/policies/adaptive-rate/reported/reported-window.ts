@@ -11,8 +11,8 @@ export interface WindowReport {
   /** The bounds of the end, without rounding. */
   readonly earliestEnd: number;
   readonly latestEnd: number;
-  /** The greatest rounding of the ends. */
-  readonly roundedMs: number;
+  /** The greatest distance between two reports of one end. */
+  readonly apartMs: number;
   readonly order: number;
   /**
    * The amount sent and not rejected before the attempt, with the attempt itself if it was
@@ -105,12 +105,12 @@ export class ReportedWindow {
   }
 
   report(report: WindowReport, now: number): void {
-    const { limit, remaining, at, roundedMs, order, total, totalNow } = report;
+    const { limit, remaining, at, apartMs, order, total, totalNow } = report;
     this.begin(totalNow, now);
     if (report.isRejected && at >= this.#lostAt) this.#isRejected = true;
     const { earliestEnd: earliest, latestEnd: latest } = report;
     // A report of the last window applies to this one only if the last one is not over.
-    if (at < this.#startedAt && (this.#isTold || earliest <= now + roundedMs)) return;
+    if (at < this.#startedAt && (this.#isTold || earliest <= now + apartMs)) return;
     const used = limit - remaining;
     if (!this.#isTold) {
       this.#endsBetween(earliest, latest);
@@ -118,14 +118,14 @@ export class ReportedWindow {
       // own. If a window has just begun, others or attempts of the last window have used it.
       const hasJustBegun = report.resetMs > JUST_BEGUN_PART * this.#lengthMs;
       if (report.isRejected && !hasJustBegun) this.#before = totalNow - used;
-    } else if (earliest - roundedMs > this.#latestEnd + SAME_END_MS) {
+    } else if (earliest - apartMs > this.#latestEnd + SAME_END_MS) {
       // It is another window, or a sliding one.
-      if (at < this.#earliestEnd - roundedMs) this.#moves += 1;
+      if (at < this.#earliestEnd - apartMs) this.#moves += 1;
       this.#endsBetween(earliest, latest);
       this.#before = total - used;
       this.#usedByOthers = 0;
     } else {
-      const narrow = roundedMs > SAME_END_MS ? Math.min : Math.max;
+      const narrow = apartMs > SAME_END_MS ? Math.min : Math.max;
       this.#endsBetween(narrow(this.#earliestEnd, earliest), Math.min(this.#latestEnd, latest));
     }
     this.#limit = limit;

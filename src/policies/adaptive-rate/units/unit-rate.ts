@@ -1,7 +1,8 @@
 import type { ReportedLimit } from '../../../model/feedback.ts';
 import type { UnitCharge } from '../attempts/sent-attempt.ts';
+import { EXACT_PART } from '../reported/drifting-rate.ts';
 import type { KnownLimit } from '../reported/report.ts';
-import { EXACT_PART, ReportedRate } from '../reported/reported-rate.ts';
+import { ReportedRate } from '../reported/reported-rate.ts';
 import { Pacer } from './pacer.ts';
 
 /** The source of the rate in force; `start`: nothing is known yet. */
@@ -15,7 +16,8 @@ const LATE_MS = 10;
 
 /** One unit that a provider limits: its known rates, and its pace. */
 export class UnitRate {
-  readonly #reported = new ReportedRate();
+  /** What answers report of its limit. */
+  readonly reported = new ReportedRate();
   readonly #pacer = new Pacer(Number.POSITIVE_INFINITY);
   readonly #hardPerMs: () => number;
   #origin: RateOrigin = 'start';
@@ -41,6 +43,11 @@ export class UnitRate {
 
   get sent(): number {
     return this.#sent;
+  }
+
+  /** The sum of the charges that were not rejected. */
+  get #total(): number {
+    return this.#sent - this.#lost;
   }
 
   /** The last computed rate, per ms. */
@@ -82,18 +89,12 @@ export class UnitRate {
    */
   wait(learnedPerMs: number, now: number, cost = 1): number {
     this.#pacer.setRate(this.#rateAt(learnedPerMs, now), now);
-    const coveredMs = this.#reported.wait(cost, this.#sent - this.#lost, now);
-    return Math.max(this.#pacer.wait(now), coveredMs);
+    return Math.max(this.#pacer.wait(now), this.heldMs(cost, now));
   }
 
   /** Milliseconds until the reported limit permits this amount. */
   heldMs(cost: number, now: number): number {
-    return this.#reported.wait(cost, this.#sent - this.#lost, now);
-  }
-
-  /** Whether what is left of the reported limit may go at once, and then nothing until it opens. */
-  get isExact(): boolean {
-    return this.#reported.isExact;
+    return this.reported.wait(cost, this.#total, now);
   }
 
   /**
@@ -101,22 +102,7 @@ export class UnitRate {
    * @param cost the cost of a usual attempt
    */
   left(cost: number, now: number): number {
-    return this.#reported.left(cost, this.#sent - this.#lost, now);
-  }
-
-  /** The whole limit that was reported; 0 if none was lately. */
-  reportedLimit(now: number): number {
-    return this.#reported.limit(now);
-  }
-
-  /** As {@link ReportedRate.wholePerMs}. */
-  wholePerMs(now: number): number {
-    return this.#reported.wholePerMs(now);
-  }
-
-  /** Whether reports show that the limit admits requests before it is full again. */
-  get refillsGradually(): boolean {
-    return this.#reported.refillsGradually;
+    return this.reported.left(cost, this.#total, now);
   }
 
   /** Whether the next attempt has to wait for the pace. */
@@ -126,7 +112,7 @@ export class UnitRate {
 
   /** How much unused time may be made up for, in ms: what reports say is left covers it. */
   unusedMs(now: number): number {
-    return this.#reported.unused(this.#sent - this.#lost, now) / this.perMs;
+    return this.reported.unused(this.#total, now) / this.perMs;
   }
 
   /** @param savedMs how much unused time may be used at once */
@@ -141,7 +127,7 @@ export class UnitRate {
 
   /** There was no demand before the next attempt. */
   resumed(now: number): void {
-    this.#reported.resumed(this.#sent - this.#lost, now);
+    this.reported.resumed(this.#total, now);
   }
 
   /** Records the real cost of an attempt. */
@@ -149,7 +135,7 @@ export class UnitRate {
     const more = actual - cost;
     this.#sent += more;
     if (isOwed) this.#pacer.giveBack(-more);
-    this.#reported.corrected(order, more);
+    this.reported.corrected(order, more);
   }
 
   /** The attempt was not accepted. @param isUnsent whether it was never sent */
@@ -177,19 +163,14 @@ export class UnitRate {
     now: number,
   ): boolean {
     if (limit === undefined) {
-      if (isAccepted) this.#reported.missing(charge?.at ?? now);
+      if (isAccepted) this.reported.missing(charge?.at ?? now);
       return false;
     }
     if (charge === undefined) return false;
     const lost = this.#lost;
     const total = charge.total - lost;
-    this.#reported.reported(limit, { ...charge, total }, isAccepted, this.#sent - lost, now);
-    return !isAccepted && this.#reported.isExact && (limit.remaining ?? charge.cost) < charge.cost;
-  }
-
-  /** As {@link ReportedRate.known}. */
-  get known(): KnownLimit {
-    return this.#reported.known;
+    this.reported.record(limit, { ...charge, total }, isAccepted, this.#sent - lost, now);
+    return !isAccepted && this.reported.isExact && (limit.remaining ?? charge.cost) < charge.cost;
   }
 
   /**
@@ -198,18 +179,18 @@ export class UnitRate {
    * @param known what its reports have shown to another learner
    */
   continue(limit: ReportedLimit, known: KnownLimit, at: number): void {
-    this.#reported.continue(known);
+    this.reported.continue(known);
     this.#sent += Math.max(0, (limit.limit ?? 0) - (limit.remaining ?? 0));
     const charge = { at, order: -1, total: this.#sent, cost: 0, isOwed: false };
-    this.#reported.reported(limit, charge, true, this.#sent, at);
+    this.reported.record(limit, charge, true, this.#sent, at);
   }
 
   #rateAt(learned: number, now: number): number {
-    const told = this.#reported.rateAt(this.#sent - this.#lost, now) ?? Number.POSITIVE_INFINITY;
+    const told = this.reported.rateAt(this.#total, now) ?? Number.POSITIVE_INFINITY;
     const headers = Math.min(told, this.#exactly(learned, now));
     const hard = this.#hardPerMs() * EXACT_PART;
     const rate = Math.min(learned, headers, hard);
-    const usual = this.#reported.usualPerMs(now) ?? Number.POSITIVE_INFINITY;
+    const usual = this.reported.usualPerMs(now) ?? Number.POSITIVE_INFINITY;
     this.#usualPerMs = Math.min(usual, hard);
     if (rate === Number.POSITIVE_INFINITY) {
       this.#origin = usual === Number.POSITIVE_INFINITY ? 'start' : 'headers';
@@ -222,7 +203,7 @@ export class UnitRate {
 
   /** The reported rate, if the learned rate is close to it. */
   #exactly(learned: number, now: number): number {
-    const told = this.#reported.toldPerMs(now);
+    const told = this.reported.toldPerMs(now);
     if (told === undefined) return Number.POSITIVE_INFINITY;
     const isNear = Math.abs(learned / told - 1) < NEAR;
     return isNear ? EXACT_PART * told : Number.POSITIVE_INFINITY;

@@ -89,13 +89,13 @@ export class UnitRates {
 
   /** The most requests that a reported or configured limit permits at once. */
   burst(now: number): number {
-    return Math.max(this.requests.reportedLimit(now), this.#hard.burst());
+    return Math.max(this.requests.reported.fresh(now)?.limit ?? 0, this.#hard.burst());
   }
 
   /** Whether a reported limit is known to admit requests before it is full again. */
   refillsGradually(limit: ReportedLimit): boolean {
     const { rate } = this.#limited.find(({ unit }) => unit === limit.unit) ?? {};
-    return this.#others.refillsGradually(limit) ?? rate?.refillsGradually ?? false;
+    return this.#others.refillsGradually(limit) ?? rate?.reported.refillsGradually ?? false;
   }
 
   /** There was no demand before the next attempt. */
@@ -143,7 +143,7 @@ export class UnitRates {
 
   /** What reports have shown about the limits, for another learner. */
   get known(): KnownLimits {
-    return { requests: this.requests.known, tokens: this.tokens?.known ?? null };
+    return { requests: this.requests.reported.known, tokens: this.tokens?.reported.known ?? null };
   }
 
   /** Continues with limits that were reported to another learner. */

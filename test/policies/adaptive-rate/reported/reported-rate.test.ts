@@ -1,22 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { ReportedLimit } from '../../../../src/model/feedback.ts';
 import { ReportedRate } from '../../../../src/policies/adaptive-rate/reported/reported-rate.ts';
+import { HUNDRED, report } from '../reported-answer.ts';
 import { perSecond, play } from '../reported-player.ts';
 import { bucket, fixed, sliding, type Window } from '../windows.ts';
-
-/** A report after so many accepted attempts; the attempt itself is one more. */
-function report(
-  rate: ReportedRate,
-  at: number,
-  order: number,
-  limit: Partial<ReportedLimit>,
-  { now = at, isAccepted = true, cost = 1 } = {},
-): void {
-  const attempt = { at, order, total: order, cost, isOwed: true };
-  rate.reported({ unit: 'requests', ...limit }, attempt, isAccepted, order + 1, now);
-}
-
-const HUNDRED = { limit: 100, remaining: 51, windowMs: 10_000 };
 
 describe('a rate that is told', () => {
   it('is none as long as nothing is told', () => {
@@ -26,128 +12,6 @@ describe('a rate that is told', () => {
     report(rate, 0, 0, { limit: 100 });
     report(rate, 0, 1, { remaining: 50 });
     expect(rate.rateAt(2, 0)).toBeUndefined();
-  });
-
-  it('bounds nothing while more is left than is spared, then a fifth goes to be told more', () => {
-    const rate = new ReportedRate();
-    report(rate, 0, 0, HUNDRED);
-    expect(rate.toldPerMs(0)).toBe(1 / 100);
-    expect(rate.usualPerMs(0)).toBe(1 / 100);
-    // 51 were left, and one is to be spared.
-    expect(rate.rateAt(1 + 49, 0)).toBeUndefined();
-    expect(rate.rateAt(1 + 50, 0)).toBeCloseTo(0.2 / 100, 12);
-    expect(rate.rateAt(500, 0)).toBeCloseTo(0.2 / 100, 12);
-  });
-
-  it('spares half a percent of a large limit', () => {
-    const rate = new ReportedRate();
-    report(rate, 0, 0, { limit: 10_000, remaining: 5_001, windowMs: 10_000 });
-    expect(rate.rateAt(5_002 - 51, 0)).toBeUndefined();
-    expect(rate.rateAt(5_002 - 50, 0)).toBeCloseTo(0.2, 12);
-  });
-
-  it('leaves what is left of a bucket while no rate holds requests back', () => {
-    const rate = new ReportedRate();
-    const minute = { limit: 100, windowMs: 60_000 };
-    report(rate, 0, 0, { ...minute, remaining: 99, resetMs: 600 });
-    report(rate, 0, 1, { ...minute, remaining: 98, resetMs: 1_200 });
-    expect(rate.left(1, 2, 0)).toBe(98);
-    expect(rate.left(1, 52, 0)).toBe(48);
-    expect(rate.left(1, 52, 600)).toBeGreaterThan(48.4);
-  });
-
-  it('forgets reports of attempts that are older than 15 s', () => {
-    const rate = new ReportedRate();
-    report(rate, 0, 0, HUNDRED, { now: 14_000 });
-    expect(rate.rateAt(100, 15_000)).toBeDefined();
-    expect(rate.rateAt(100, 15_001)).toBeUndefined();
-    expect(rate.toldPerMs(15_001)).toBeUndefined();
-    expect(rate.usualPerMs(15_001)).toBeUndefined();
-  });
-
-  it.each([
-    ['a minute', 60_000],
-    ['an hour', 3_600_000],
-  ])('keeps a report of a window of %s for a minute', (_, windowMs) => {
-    const rate = new ReportedRate();
-    report(rate, 0, 0, { ...HUNDRED, windowMs });
-    expect(rate.toldPerMs(60_000)).toBeDefined();
-    expect(rate.toldPerMs(60_001)).toBeUndefined();
-  });
-
-  it('ignores rejections as long as accepted attempts report nothing', () => {
-    const rate = new ReportedRate();
-    const used = { ...HUNDRED, remaining: 0, resetMs: 9_000 };
-    report(rate, 0, 0, used, { isAccepted: false });
-    expect(rate.toldPerMs(0)).toBe(1 / 100);
-    rate.missing(0);
-    expect(rate.toldPerMs(0)).toBeUndefined();
-    report(rate, 10, 1, used, { isAccepted: false });
-    // This reset had passed before the answer came.
-    report(rate, 10, 2, { ...HUNDRED, isResetTime: true });
-    expect(rate.toldPerMs(10)).toBeUndefined();
-    report(rate, 20, 3, { ...HUNDRED, resetMs: 5_000 });
-    expect(rate.toldPerMs(20)).toBe(1 / 100);
-    rate.missing(25);
-    report(rate, 30, 4, { ...used, limit: 200 }, { isAccepted: false });
-    expect(rate.toldPerMs(30)).toBe(2 / 100);
-  });
-
-  it('forgets a report when an attempt of 15 s later tells nothing', () => {
-    const rate = new ReportedRate();
-    const minute = { ...HUNDRED, windowMs: 60_000 };
-    report(rate, 0, 0, minute);
-    rate.missing(15_000);
-    expect(rate.toldPerMs(15_000)).toBeDefined();
-    rate.missing(15_001);
-    expect(rate.toldPerMs(15_001)).toBeUndefined();
-    report(rate, 16_000, 1, minute);
-    expect(rate.toldPerMs(16_000)).toBeDefined();
-  });
-
-  it('counts the use by others only of a bucket that holds its limit', () => {
-    const rate = new ReportedRate();
-    // 3 of 600 a minute are missing, which come back in 100 ms each.
-    const small = { limit: 600, windowMs: 60_000, remaining: 0 };
-    for (let n = 0; n < 20; n += 1) report(rate, n * 100, n, { ...small, resetMs: 301 + (n % 2) });
-    expect(rate.wholePerMs(1_900)).toBeCloseTo(1 / 100, 6);
-    const whole = new ReportedRate();
-    for (let n = 0; n < 20; n += 1) {
-      report(whole, n * 100, n, { ...small, remaining: 500 - n, resetMs: 1_001 + n * 10 });
-    }
-    expect(whole.wholePerMs(1_900)).toBeGreaterThan(8 / 100);
-  });
-
-  it('begins with the whole rate of a bucket that had no time to refill by one', () => {
-    const rate = new ReportedRate();
-    const tell = (order: number, at: number, remaining: number) =>
-      report(rate, at, order, { limit: 60, remaining, resetMs: (60 - remaining) * 1_000 - 1 });
-    tell(0, 0, 59);
-    tell(59, 500, 0);
-    expect(rate.usualPerMs(500)).toBeCloseTo(1 / 1_000, 4);
-    expect(rate.rateAt(60, 500)).toBeGreaterThan(0.15 / 1_000);
-  });
-
-  it('takes times of one end for one, though they and the date are rounded to seconds', () => {
-    const rate = new ReportedRate();
-    // The window is full again at 60 s, or a moment later.
-    const tell = (order: number, now: number, ofDate: number, endMs: number) => {
-      const told = { limit: 100, remaining: 99 - order, windowMs: 60_000, isResetTime: true };
-      report(rate, 0, order, { ...told, resetMs: endMs - ofDate }, { now });
-    };
-    tell(0, 1_000, 1_000, 60_000);
-    tell(1, 1_990, 1_000, 61_000);
-    tell(2, 2_000, 2_000, 60_000);
-    tell(3, 2_990, 2_000, 61_000);
-    expect(rate.isExact).toBe(true);
-    expect(rate.left(1, 4, 3_000)).toBe(96);
-  });
-
-  it('ignores rejections as long as the resets of accepted attempts have passed', () => {
-    const rate = new ReportedRate();
-    report(rate, 0, 0, { ...HUNDRED, resetMs: 9_000 }, { isAccepted: false });
-    report(rate, 10, 1, { ...HUNDRED, isResetTime: true });
-    expect(rate.toldPerMs(10)).toBeUndefined();
   });
 
   it('lets a pace make up for lost time with half of what is left, but not in a fixed window', () => {
@@ -173,120 +37,25 @@ describe('a rate that is told', () => {
     }
     expect(rate.wholePerMs(2_000)).toBeCloseTo(perMs, 6);
   });
+});
 
-  it('ignores what an earlier attempt tells later', () => {
-    const rate = new ReportedRate();
-    report(rate, 100, 5, HUNDRED);
-    report(rate, 0, 4, { ...HUNDRED, limit: 1_000 });
-    expect(rate.toldPerMs(100)).toBe(1 / 100);
-    report(rate, 100, 5, { ...HUNDRED, limit: 200 });
-    expect(rate.toldPerMs(100)).toBe(2 / 100);
-  });
-
-  it('does not count an attempt that was rejected as used', () => {
-    const rate = new ReportedRate();
-    report(rate, 0, 0, { ...HUNDRED, remaining: 3 }, { isAccepted: false });
-    expect(rate.rateAt(1.9, 0)).toBeUndefined();
-    expect(rate.rateAt(2, 0)).toBeDefined();
-    const other = new ReportedRate();
-    report(other, 0, 0, { ...HUNDRED, remaining: 3 });
-    expect(other.rateAt(2.9, 0)).toBeUndefined();
-    expect(other.rateAt(3, 0)).toBeDefined();
-  });
-
-  it('counts in what attempts have really cost that were sent before the report', () => {
-    const rate = new ReportedRate();
-    report(rate, 0, 5, HUNDRED);
-    rate.corrected(5, 10);
-    rate.corrected(6, 1_000);
-    // 6 were sent by then, 16 as it turns out; 50 since.
-    expect(rate.rateAt(16 + 49, 0)).toBeUndefined();
-    expect(rate.rateAt(16 + 50, 0)).toBeDefined();
-  });
-
-  it('changes with the limit at once', () => {
+describe('a rate by the amount left alone', () => {
+  it('bounds nothing while more is left than is spared, then a fifth goes to be told more', () => {
     const rate = new ReportedRate();
     report(rate, 0, 0, HUNDRED);
-    report(rate, 1_000, 1, { limit: 50, remaining: 0, windowMs: 10_000 });
-    expect(rate.rateAt(2, 1_000)).toBeCloseTo(0.2 / 200, 12);
-    report(rate, 2_000, 2, { limit: 200, remaining: 0, windowMs: 10_000 });
-    expect(rate.rateAt(3, 2_000)).toBeCloseTo((2 * 0.2) / 100, 12);
+    expect(rate.toldPerMs(0)).toBe(1 / 100);
+    expect(rate.usualPerMs(0)).toBe(1 / 100);
+    // 51 were left, and one is to be spared.
+    expect(rate.rateAt(1 + 49, 0)).toBeUndefined();
+    expect(rate.rateAt(1 + 50, 0)).toBeCloseTo(0.2 / 100, 12);
+    expect(rate.rateAt(500, 0)).toBeCloseTo(0.2 / 100, 12);
   });
 
-  it('is none where the reset has passed before the answer came', () => {
+  it('spares half a percent of a large limit', () => {
     const rate = new ReportedRate();
-    const told = { limit: 1, remaining: 0, isResetTime: true, windowMs: 60_000 };
-    report(rate, 0, 0, told, { now: 5_000 });
-    expect(rate.rateAt(1, 5_000)).toBeUndefined();
-    expect(rate.left(1, 1, 5_000)).toBe(Number.POSITIVE_INFINITY);
-  });
-
-  it('of an empty bucket is that of its window until its refill is measured, or one is rejected', () => {
-    const rate = new ReportedRate();
-    report(rate, 0, 0, { limit: 60, remaining: 57, resetMs: 3_000 });
-    expect([rate.rateAt(50, 0), rate.rateAt(58, 0)]).toEqual([undefined, 60 / 60_000]);
-    report(rate, 10, 60, { limit: 60, remaining: 0, resetMs: 60_000 }, { isAccepted: false });
-    expect(rate.rateAt(60, 10)).toBeUndefined();
-    const small = new ReportedRate();
-    report(small, 0, 0, { limit: 20, remaining: 18, resetMs: 3_000 });
-    expect(small.rateAt(20, 0)).toBeUndefined();
-  });
-
-  it.each([
-    ['after', 21_000, 60 / 60_000],
-    ['before', 19_000, undefined],
-  ])('is that of its window if all rejections came while it was used up: answer %s', (...told) => {
-    const [, now, perMs] = told;
-    const rate = new ReportedRate();
-    report(rate, 0, 0, { limit: 60, remaining: 0, resetMs: 20_000 }, { isAccepted: false });
-    expect(rate.rateAt(0, now)).toBeUndefined();
-    report(rate, now, 20, { limit: 60, remaining: 39, resetMs: 21_000 });
-    expect(rate.rateAt(60, now)).toBe(perMs);
-  });
-
-  it('of a bucket is at least what its reset promises', () => {
-    const rate = new ReportedRate();
-    // Within a third of a second nothing comes back: a window that counts, or too short a time.
-    for (let order = 0; order <= 30; order += 1) {
-      const resetMs = order < 15 ? 1_000 : 2_000;
-      const told = { limit: 100, remaining: 99 - order, resetMs, isResetTime: true };
-      report(rate, order * 10, order, told);
-    }
-    // A time of day may be 1.5 s off, as whole seconds are.
-    const promisedPerMs = 30 / 3_500;
-    expect(rate.usualPerMs(300)).toBeCloseTo(promisedPerMs, 6);
-  });
-
-  it.each([
-    ['times', { isResetTime: true }],
-    ['whole seconds', {}],
-  ])('is none while all resets are within the rounding of %s', (_, kind) => {
-    const rate = new ReportedRate();
-    for (let order = 0; order < 10; order += 1) {
-      const told = { limit: 10, remaining: 9 - order, resetMs: 1_000, ...kind };
-      report(rate, order * 80, order, told);
-    }
-    report(
-      rate,
-      900,
-      10,
-      { limit: 10, remaining: 0, resetMs: 1_000, ...kind },
-      { isAccepted: false },
-    );
-    expect([rate.rateAt(10, 950), rate.usualPerMs(950)]).toEqual([undefined, undefined]);
-    // It does not explain the rejection, from which the rate is to be learned.
-    expect(rate.isExact).toBe(false);
-    report(rate, 1_000, 11, { limit: 10, remaining: 9, resetMs: 2_000, ...kind });
-    expect(rate.usualPerMs(1_000)).toBeGreaterThan(0);
-  });
-
-  it('is read from resets within their rounding if the window is told', () => {
-    const rate = new ReportedRate();
-    for (let order = 0; order < 10; order += 1) {
-      const told = { limit: 10, remaining: 9 - order, resetMs: 1_000, windowMs: 1_000 };
-      report(rate, order * 80, order, told);
-    }
-    expect(rate.refillsGradually).toBe(true);
+    report(rate, 0, 0, { limit: 10_000, remaining: 5_001, windowMs: 10_000 });
+    expect(rate.rateAt(5_002 - 51, 0)).toBeUndefined();
+    expect(rate.rateAt(5_002 - 50, 0)).toBeCloseTo(0.2, 12);
   });
 
   it.each([
@@ -305,6 +74,39 @@ describe('a rate that is told', () => {
     expect(rate.rateAt(1, 0)).toBeUndefined();
     // By the minute, as far as one knows.
     expect(rate.toldPerMs(0)).toBe(100 / 60_000);
+  });
+});
+
+describe('a rate of a sliding window', () => {
+  const tell = (limit: number, remaining: number) => {
+    const rate = new ReportedRate();
+    rate.continue({ kind: 'sliding', highest: limit - 1, perMs: null });
+    report(rate, 0, 0, { limit, remaining, resetMs: 10_001, windowMs: 10_000 });
+    return rate;
+  };
+
+  it('is none while half of the limit is left', () => {
+    expect(tell(100, 50).rateAt(1, 0)).toBeUndefined();
+    expect(tell(100, 49).rateAt(1, 0)).toBeGreaterThan(0);
+  });
+
+  it('is at most the rate of the limit, and falls to a fifth when nothing is left', () => {
+    expect(tell(100, 40).rateAt(1, 0)).toBeCloseTo(0.998 * (100 / 10_001), 12);
+    expect(tell(100, 0).rateAt(1, 0)).toBeCloseTo((2 / 3) * (100 / 10_001), 12);
+    expect(tell(100, 0).rateAt(10, 0)).toBeCloseTo(0.2 * (100 / 10_001), 12);
+  });
+
+  it('is none of a limit below 20', () => {
+    expect(tell(19, 0).rateAt(1, 0)).toBeUndefined();
+    expect(tell(20, 0).rateAt(1, 0)).toBeGreaterThan(0);
+  });
+
+  it('alone bounds what is sent', () => {
+    const rate = tell(100, 0);
+    expect(rate.refillsGradually).toBe(true);
+    expect(rate.isExact).toBe(false);
+    expect(rate.left(1, 1, 0)).toBe(Number.POSITIVE_INFINITY);
+    expect(rate.wait(50, 1, 0)).toBe(0);
   });
 });
 

@@ -12,14 +12,14 @@ interface Report {
   readonly total: number;
   readonly totalNow?: number;
   readonly now?: number;
-  readonly roundedMs?: number;
+  readonly apartMs?: number;
   readonly isRejected?: boolean;
 }
 
 function tell(window: ReportedWindow, report: Report): void {
   const { at, total, totalNow = total, now = at, resetMs, remaining } = report;
-  const { roundedMs = 5, isRejected = false } = report;
-  const ends = { earliestEnd: at + resetMs, latestEnd: now + resetMs, resetMs, roundedMs };
+  const { apartMs = 5, isRejected = false } = report;
+  const ends = { earliestEnd: at + resetMs, latestEnd: now + resetMs, resetMs, apartMs };
   const counts = { limit: LIMIT, remaining, order: total, total, totalNow, isRejected };
   window.report({ at, ...ends, ...counts }, now);
 }
@@ -269,9 +269,9 @@ describe('a window whose end is told', () => {
 
   it('waits for the earliest end that fits all times, where these are whole seconds', () => {
     const window = begun();
-    const roundedMs = 1_500;
-    tell(window, { at: 1_000, remaining: 58, resetMs: 5_000, total: 2, now: 1_010, roundedMs });
-    tell(window, { at: 1_900, remaining: 57, resetMs: 4_000, total: 3, now: 1_910, roundedMs });
+    const apartMs = 1_500;
+    tell(window, { at: 1_000, remaining: 58, resetMs: 5_000, total: 2, now: 1_010, apartMs });
+    tell(window, { at: 1_900, remaining: 57, resetMs: 4_000, total: 3, now: 1_910, apartMs });
     expect(window.wait(1, LIMIT, 2_000)).toBe(5_910 - 2_000);
   });
 
