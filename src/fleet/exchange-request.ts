@@ -103,7 +103,6 @@ export class ExchangeRequestBuilder {
       unused,
       settled: corrections.settled,
       returned: corrections.returned,
-      released: corrections.released,
       demand: demandOf(account, head, waiting, ahead, unused),
       closed: news.closed,
       throttled: news.throttled,

@@ -257,10 +257,7 @@ export class FleetWorker {
     const reply = hasOthers ? withoutRates(answer) : answer;
     if (hasOthers) this.schedule.hasChanged = true;
     else this.requests.isConfigTold = true;
-    account.heard(reply, sentAt, now);
-    if (reply.plan !== undefined && account.releaseOutgrown(reply.plan, now)) {
-      this.schedule.hasChanged = true;
-    }
+    const isRescaled = account.heard(reply, sentAt, now);
     holdings.renew(sentAt + this.ttlMs / 2);
     if (reply.config !== undefined) this.meet(reply.config, now);
     if (this.hooks.waiting() === 0) first.request = undefined;
@@ -275,6 +272,7 @@ export class FleetWorker {
     this.hooks.answered(reply, hasForgotten, now, sentAt);
     const isNews =
       hasOthers ||
+      isRescaled ||
       reply.config !== undefined ||
       reply.why !== (before?.why ?? '') ||
       reply.amounts.some((amount) => amount > 0);

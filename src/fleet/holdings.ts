@@ -1,20 +1,15 @@
-import type { Plan } from './protocol.ts';
-
 /** The amounts of all limits that one reply granted, and when they may be used. */
 interface Grant {
   readonly size: number[];
   readonly left: number[];
-  /** The grant becomes usable evenly from `fromAt` to `untilAt`, in ms of the worker's clock. */
-  readonly fromAt: number;
-  readonly untilAt: number;
+  /** Each amount becomes usable evenly from `fromAt` to `untilAt`, in ms of the worker's clock. */
+  readonly fromAt: number[];
+  readonly untilAt: number[];
+  /** When all of it is usable. */
+  dueAt: number;
   /** The number of requests that it is for. */
   readonly count: number;
-  /** The learned limits at the time of the grant. */
-  readonly plan: Plan | undefined;
 }
-
-/** A grant is reserved again if a learned rate has risen by this factor since. */
-const FASTER = 2;
 
 /**
  * The granted amounts that a worker has not used yet. Grants are used in the order in which
@@ -25,7 +20,7 @@ class Credits {
 
   /** When the last grant is due in full; -Infinity: there is no grant. */
   get lastDueAt(): number {
-    return this.grants.at(-1)?.untilAt ?? Number.NEGATIVE_INFINITY;
+    return this.grants.at(-1)?.dueAt ?? Number.NEGATIVE_INFINITY;
   }
 
   /** The unused amounts, by limit, due or not. */
@@ -42,23 +37,58 @@ class Credits {
   /**
    * A grant that is due before earlier ones is used before them: the rate has risen since.
    * @param count the number of requests that the amounts are for
-   * @param plan the learned limits now
    */
-  add(amounts: readonly number[], fromAt: number, untilAt: number, count = 0, plan?: Plan): void {
+  add(
+    amounts: readonly number[],
+    fromAt: readonly number[],
+    untilAt: readonly number[],
+    count = 0,
+  ): void {
     if (!amounts.some((amount) => amount > 0)) return;
-    const grant = { size: [...amounts], left: [...amounts], fromAt, untilAt, count, plan };
-    const later = this.grants.findIndex((other) => other.untilAt > untilAt);
+    const times = { fromAt: [...fromAt], untilAt: [...untilAt], dueAt: 0 };
+    const grant = { size: [...amounts], left: [...amounts], ...times, count };
+    grant.dueAt = latestOf(grant);
+    const later = this.grants.findIndex((other) => other.dueAt > grant.dueAt);
     this.grants.splice(later < 0 ? this.grants.length : later, 0, grant);
+  }
+
+  /**
+   * A learned rate has changed: amounts that are not due yet are due at other times. Grants with
+   * amounts of known limits stay: used sooner or later, they would add to what was granted since.
+   * @param first the place of the first of the factors, behind the known limits
+   * @returns whether there are any
+   */
+  rescale(first: number, factors: readonly number[], now: number): boolean {
+    let isRescaled = false;
+    for (const grant of this.grants) {
+      const { size, fromAt, untilAt } = grant;
+      if (size.some((amount, place) => place < first && amount > 0)) continue;
+      factors.forEach((factor, index) => {
+        const place = first + index;
+        const [from = 0, until = 0] = [fromAt[place], untilAt[place]];
+        if (!((size[place] ?? 0) > 0 && until > now)) return;
+        fromAt[place] = now + factor * (from - now);
+        untilAt[place] = now + factor * (until - now);
+        isRescaled = true;
+      });
+      grant.dueAt = latestOf(grant);
+    }
+    if (isRescaled) this.grants.sort((one, other) => one.dueAt - other.dueAt);
+    return isRescaled;
   }
 
   /** Adds these costs, for each request, to the grants due after a time that have none of them. */
   cover(costs: readonly number[], after: number): void {
-    for (const { size, left, untilAt, count } of this.grants) {
-      if (untilAt <= after) continue;
+    for (const { size, left, fromAt, untilAt, dueAt, count } of this.grants) {
+      if (dueAt <= after) continue;
+      const from = Math.max(...fromAt.filter((_, place) => (size[place] ?? 0) > 0));
       for (let place = 0; place < costs.length; place += 1) {
         if ((size[place] ?? 0) > 0) continue;
+        if (costs[place] === 0) continue;
         size[place] = count * (costs[place] as number);
         left[place] = size[place] as number;
+        fromAt[place] = from;
+        untilAt[place] = dueAt;
       }
     }
   }
@@ -96,31 +126,17 @@ class Credits {
 
   /** Whether `takeStale` would find a grant. Called for each request, so it allocates nothing. */
   hasStale(before: number): boolean {
-    for (const { untilAt } of this.grants) if (untilAt < before) return true;
+    for (const { dueAt } of this.grants) if (dueAt < before) return true;
     return false;
   }
 
   /** Takes out the unused amounts that were due before a time. @returns them, by limit */
   takeStale(before: number, places: number): number[] {
-    return this.takeOut(places, ({ untilAt }) => untilAt < before);
-  }
-
-  /**
-   * Takes out the unused amounts that are due after a time, if they were reserved at a much lower
-   * rate: at the present one they would be due sooner. @returns them, by limit
-   */
-  takeOutgrown(plan: Plan, after: number, places: number): number[] {
-    return this.takeOut(places, ({ untilAt, plan: before }) => {
-      return untilAt > after && before !== undefined && isFaster(plan, before);
-    });
-  }
-
-  private takeOut(places: number, isTaken: (grant: Grant) => boolean): number[] {
     const sums = new Array<number>(places).fill(0);
-    this.grants = this.grants.filter((grant) => {
-      if (!isTaken(grant)) return true;
+    this.grants = this.grants.filter(({ left, dueAt }) => {
+      if (dueAt >= before) return true;
       for (let place = 0; place < places; place += 1) {
-        sums[place] = (sums[place] as number) + (grant.left[place] ?? 0);
+        sums[place] = (sums[place] as number) + (left[place] ?? 0);
       }
       return false;
     });
@@ -129,10 +145,12 @@ class Credits {
 
   /** The store has kept the grants that were due before a time: they count as due then. */
   renew(at: number): void {
-    this.grants = this.grants.map((grant) => {
-      if (grant.untilAt >= at) return grant;
-      return { ...grant, fromAt: at, untilAt: at };
-    });
+    for (const grant of this.grants) {
+      if (grant.dueAt >= at) continue;
+      grant.fromAt.fill(at);
+      grant.untilAt.fill(at);
+      grant.dueAt = at;
+    }
   }
 
   /** Forgets everything. */
@@ -144,20 +162,18 @@ class Credits {
 /** When the next part of a grant may be used. */
 function dueAt({ size, left, fromAt, untilAt }: Grant, place: number, part: number): number {
   const whole = size[place] as number;
+  const from = fromAt[place] as number;
   const used = whole - (left[place] as number) + part;
-  return fromAt + (untilAt - fromAt) * (used / whole);
+  return from + ((untilAt[place] as number) - from) * (used / whole);
 }
 
-/** Whether a learned rate has risen much, or is not bounded any more. */
-function isFaster(plan: Plan, before: Plan): boolean {
-  return (
-    hasRisen(plan.requestsPerHour, before.requestsPerHour) ||
-    hasRisen(plan.tokensPerHour, before.tokensPerHour)
-  );
-}
-
-function hasRisen(perHour: number, before: number): boolean {
-  return before > 0 && (perHour === 0 || perHour >= FASTER * before);
+/** When the last of the amounts is usable. */
+function latestOf({ size, untilAt }: Grant): number {
+  let latest = Number.NEGATIVE_INFINITY;
+  for (let place = 0; place < size.length; place += 1) {
+    if ((size[place] as number) > 0) latest = Math.max(latest, untilAt[place] as number);
+  }
+  return latest;
 }
 
 function isNothing(amount: number): boolean {

@@ -150,11 +150,6 @@ export interface ExchangeRequest {
    * but they pay no debt of a bucket.
    */
   readonly returned: readonly number[];
-  /**
-   * Granted amounts that are given back before they are due, by limit, since a learned rate is much
-   * higher than it was. The store reserves them anew.
-   */
-  readonly released: readonly number[];
   /** In the order in which they will be sent; at most 64 entries. */
   readonly demand: readonly Demand[];
   /** The provider asked to send nothing for this time; 0: nothing new. */
@@ -227,11 +222,11 @@ export interface GrantReply {
   /** The granted amounts, by limit, the learned ones last. */
   readonly amounts: readonly number[];
   /**
-   * The amounts become usable evenly between `from` and `until`, both counted from now. `from`
-   * below 0: a part is usable at once.
+   * The amount of each limit becomes usable evenly between its `from` and its `until`, both counted
+   * from now. `from` below 0: a part is usable at once.
    */
-  readonly from: number;
-  readonly until: number;
+  readonly from: readonly number[];
+  readonly until: readonly number[];
   /** Slots and bytes that the worker now holds. */
   readonly slots: number;
   readonly bytes: number;

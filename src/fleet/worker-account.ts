@@ -199,18 +199,6 @@ export class WorkerAccount {
     return stale.some((amount) => amount > 0);
   }
 
-  /**
-   * Grants that were reserved at a much lower rate are given back with the next call, which
-   * reserves them at the present one.
-   * @returns whether there are any
-   */
-  releaseOutgrown(plan: Plan, now: number): boolean {
-    const { credits } = this.holdings;
-    const outgrown = credits.takeOutgrown(plan, now + LATEST_MS, placesOf(this.config));
-    this.corrections.release(outgrown);
-    return outgrown.some((amount) => amount > 0);
-  }
-
   /** Adds the learned costs of requests like this one to the grants that are due after `now`. */
   coverLearned(request: FleetRequest, now: number): void {
     const costs = costsOf(request, this.last?.plan);
@@ -249,15 +237,32 @@ export class WorkerAccount {
     this.config = config;
   }
 
-  /** The store has replied. `receive` takes its grants, once its limits are adopted. */
-  heard(reply: GrantReply, sentAt: number, now: number): void {
+  /**
+   * The store has replied. `receive` takes its grants, once its limits are adopted.
+   * @returns whether earlier grants are due at other times now
+   */
+  heard(reply: GrantReply, sentAt: number, now: number): boolean {
+    const isRescaled = this.rescale(reply.plan, now);
     this.last = reply;
     const { now: storeNow, run, slowest } = reply;
     this.lagMs = this.times.answered({ storeNow, run, slowest, sentAt, now });
     const isOwn = reply.limit >= 0 && !this.isLearnedShort;
-    if (reply.count > 0) this.isLate = reply.until > 0 && !isOwn;
+    if (reply.count > 0) this.isLate = Math.max(...reply.until) > 0 && !isOwn;
     this.heldUntil = now + reply.held / 1_000;
     this.holdings.expire(now);
+    return isRescaled;
+  }
+
+  /** Grants are due when their amounts have flowed in, which takes less time at a higher rate. */
+  private rescale(plan: Plan | undefined, now: number): boolean {
+    const before = this.last?.plan;
+    if (plan === undefined || before === undefined) return false;
+    const factors = [
+      factorOf(before.requestsPerHour, plan.requestsPerHour),
+      factorOf(before.tokensPerHour, plan.tokensPerHour),
+    ];
+    if (factors.every((factor) => factor === 1)) return false;
+    return this.holdings.credits.rescale(this.limits.length, factors, now);
   }
 
   /**
@@ -274,9 +279,10 @@ export class WorkerAccount {
     const heldSlots = isBack ? Math.min(slots.held, reply.slots) : reply.slots;
     const heldBytes = isBack ? Math.min(bytes.held, reply.bytes) : reply.bytes;
     // What was available before the reply waits for nothing, and does not count as late yet.
-    const dueAt = reply.until > 0 ? now + this.lagMs : now;
-    const untilAt = dueAt + Math.max(0, reply.until) / 1_000;
-    credits.add(reply.amounts, dueAt + reply.from / 1_000, untilAt, reply.count, reply.plan);
+    const dueAt = reply.until.some((time) => time > 0) ? now + this.lagMs : now;
+    const fromAt = reply.from.map((time) => dueAt + time / 1_000);
+    const untilAt = reply.until.map((time) => dueAt + Math.max(0, time) / 1_000);
+    credits.add(reply.amounts, fromAt, untilAt, reply.count);
     // A request with a reserved time keeps its slots and bytes: without them the time would be lost.
     // One that lacks nothing is sent now.
     const hasReserved = credits.lastDueAt > Number.NEGATIVE_INFINITY;
@@ -319,4 +325,10 @@ export class WorkerAccount {
     this.ledger += 1;
     this.standing = 'back';
   }
+}
+
+/** The factor by which a change of the rate lengthens waits. */
+function factorOf(before: number, perHour: number): number {
+  if (before === 0) return 1;
+  return perHour === 0 ? 0 : before / perHour;
 }

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { Holdings } from '../../src/fleet/holdings.ts';
-import type { Plan } from '../../src/fleet/protocol.ts';
 
 describe('grants that a worker has not used', () => {
   it('are used in the order in which they are due, not in that of their replies', () => {
     const { credits } = new Holdings();
     // Granted at a low rate, and again after the rate has risen.
-    credits.add([2], 0, 20_000, 2);
-    credits.add([2], 100, 200, 2);
+    credits.add([2], [0], [20_000], 2);
+    credits.add([2], [100], [200], 2);
     expect(credits.dueAt([1])).toBe(150);
     credits.spend([1]);
     expect(credits.dueAt([1])).toBe(200);
@@ -16,28 +15,46 @@ describe('grants that a worker has not used', () => {
     expect(credits.lastDueAt).toBe(20_000);
   });
 
-  it('are given back if a learned rate has doubled, unless they are due', () => {
+  it('are due when all of their amounts have flowed in', () => {
     const { credits } = new Holdings();
-    const plan = (requestsPerHour: number, tokensPerHour = 0) =>
-      ({ requestsPerHour, tokensPerHour }) as unknown as Plan;
-    credits.add([0, 1], 0, 100, 1, plan(10));
-    credits.add([0, 1], 0, 20_000, 1, plan(10));
-    credits.add([0, 1], 0, 30_000, 1);
-    expect(credits.takeOutgrown(plan(19), 100, 2)).toEqual([0, 0]);
-    expect(credits.takeOutgrown(plan(5, 7), 100, 2)).toEqual([0, 0]);
-    expect(credits.takeOutgrown(plan(20), 100, 2)).toEqual([0, 1]);
-    expect(credits.unused(2)).toEqual([0, 2]);
-    credits.add([4, 1], 0, 20_000, 1, plan(10, 100));
-    expect(credits.takeOutgrown(plan(10, 200), 100, 2)).toEqual([4, 1]);
-    credits.add([4, 1], 0, 20_000, 1, plan(10, 100));
-    expect(credits.takeOutgrown(plan(0, 100), 100, 2)).toEqual([4, 1]);
-    expect(credits.lastDueAt).toBe(30_000);
+    credits.add([2, 0, 30], [0, 0, -100], [200, 0, 100], 2);
+    expect(credits.dueAt([1, 0, 0])).toBe(100);
+    expect(credits.dueAt([0, 0, 30])).toBe(100);
+    expect(credits.dueAt([2, 0, 10])).toBe(200);
+    expect(credits.dueAt([0, 1, 10])).toBe(Number.POSITIVE_INFINITY);
+    expect(credits.lastDueAt).toBe(200);
+  });
+
+  it('are due sooner or later as a learned rate changes, except those that are due', () => {
+    const { credits } = new Holdings();
+    const add = (until: number) => credits.add([0, 1, 1], [0, 0, 0], [0, until, 50], 1);
+    add(100);
+    add(20_000);
+    expect(credits.rescale(1, [0.5, 3], 1_000)).toBe(true);
+    credits.spend([0, 1, 1]);
+    expect(credits.dueAt([0, 1, 1])).toBe(1_000 + 19_000 / 2);
+    expect(credits.rescale(1, [4, 1], 2_000)).toBe(true);
+    expect(credits.dueAt([0, 1, 1])).toBe(2_000 + 4 * 8_500);
+    expect(credits.rescale(1, [0, 1], 2_000)).toBe(true);
+    expect(credits.dueAt([0, 1, 1])).toBe(2_000);
+    expect(credits.rescale(1, [3, 3], 2_000)).toBe(false);
+    expect(credits.takeStale(2_001, 3)).toEqual([0, 1, 1]);
+  });
+
+  it('keep their times at a known limit, and the order in which they are due', () => {
+    const { credits } = new Holdings();
+    credits.add([0, 1], [0, 0], [0, 5_000], 1);
+    credits.add([1, 1], [0, 0], [10, 6_000], 1);
+    expect(credits.rescale(1, [2], 0)).toBe(true);
+    expect(credits.dueAt([1, 0])).toBe(10);
+    expect(credits.dueAt([0, 1])).toBe(6_000);
+    expect(credits.lastDueAt).toBe(10_000);
   });
 
   it('cover a request together, when the last of them is due', () => {
     const { credits } = new Holdings();
-    credits.add([2], 0, 20_000, 2);
-    credits.add([2], 100, 200, 2);
+    credits.add([2], [0], [20_000], 2);
+    credits.add([2], [100], [200], 2);
     expect(credits.dueAt([3])).toBe(10_000);
     expect(credits.dueAt([5])).toBe(Number.POSITIVE_INFINITY);
   });

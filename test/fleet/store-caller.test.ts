@@ -213,7 +213,6 @@ describe('a worker', () => {
       unused: [0, 0],
       settled: [0, 0],
       returned: [0, 0],
-      released: [0, 0],
       term: 0,
       heard: 0,
       sends: 0,

@@ -76,7 +76,6 @@ const call = fc.record({
   unused: fc.oneof(fc.constant([0, 0, 0, 0, 0]), amounts(0)),
   settled: fc.oneof(fc.constant([0, 0, 0, 0, 0]), amounts(-20_000 * MICRO)),
   returned: fc.oneof(fc.constant([0, 0, 0, 0, 0]), amounts(0)),
-  released: fc.oneof(fc.constant([0, 0, 0, 0, 0]), amounts(0)),
   demand: fc.array(
     fc.record({
       count: fc.integer({ min: 1, max: 200 }),

@@ -183,8 +183,9 @@ export class FleetModel {
       workers: this.leases.size,
       active: this.active.size,
     });
-    if (isActive && reply.until > 0) {
-      this.active.set(request.worker, state.alive + ACTIVE + reply.until);
+    const latest = Math.max(...reply.until);
+    if (isActive && latest > 0) {
+      this.active.set(request.worker, state.alive + ACTIVE + latest);
     }
     if (knows) addUnused(state, record, reply.amounts);
     record.sequence = request.sequence;

@@ -75,7 +75,7 @@ export function grant(
   const within = reservesFor(state);
   const rates: RateGrant =
     isClosed || lacks
-      ? { count: 0, amounts: state.buckets.map(() => 0), from: 0, until: 0, limit: -1 }
+      ? nothing(state)
       : grantRates(state.buckets, request, within, sharers, state.budget);
   const granted = rates.amounts[state.buckets.length - 2] ?? 0;
   state.budget -= Math.floor(granted / MICRO);
@@ -114,6 +114,11 @@ export function grant(
     ...(leads && state.reports.length > 0 ? { reports: [...state.reports] } : {}),
     ...(isNewLeader ? { learned: state.learned as Data } : {}),
   };
+}
+
+function nothing({ buckets }: FleetState): RateGrant {
+  const none = buckets.map(() => 0);
+  return { count: 0, amounts: none, from: none, until: none, limit: -1 };
 }
 
 /**

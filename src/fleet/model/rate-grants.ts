@@ -51,7 +51,7 @@ export function configure(state: FleetState, config: SharedConfig): void {
 
 /** Corrects earlier charges: takes back unused amounts, and charges or refunds differences. */
 export function settle(state: FleetState, request: ExchangeRequest): void {
-  const { settled, returned, released, unused: kept, demand, keeps } = request;
+  const { settled, returned, unused: kept, demand, keeps } = request;
   const limits = state.buckets.length - 2;
   // Without a plan, requests are late for want of slots only, by less.
   const isPaced = state.plan !== undefined;
@@ -66,14 +66,11 @@ export function settle(state: FleetState, request: ExchangeRequest): void {
     // Amounts that are reserved for slow calls are not late.
     const ahead = isPaced ? shareOfFlow(bucket, RESERVED * state.slowest, 1) : 0;
     if (isPaced) bound(bucket, cost, Math.max(0, -amount), ahead);
-    const early = released[place] ?? 0;
-    if (amount !== early) charge(bucket, amount - early, cost);
+    if (amount !== 0) charge(bucket, amount, cost);
     // Requests of the budget that were granted and not sent may be granted again.
     const isLearned = place === limits;
     if (isLearned) {
-      for (const back of [unused, early, Math.max(0, -amount)]) {
-        state.budget += Math.floor(back / MICRO);
-      }
+      state.budget += Math.floor(unused / MICRO) + Math.floor(Math.max(0, -amount) / MICRO);
     }
   });
 }
@@ -98,8 +95,9 @@ export function reservesFor({ slowest, config }: FleetState): number {
 export interface RateGrant {
   readonly count: number;
   readonly amounts: number[];
-  readonly from: number;
-  readonly until: number;
+  /** When each amount may be used: evenly between these times from now, in microseconds. */
+  readonly from: readonly number[];
+  readonly until: readonly number[];
   /** The index of the limit that is short; -1: none is. */
   readonly limit: number;
 }
@@ -178,19 +176,15 @@ export function grantRates(
       break;
     }
   }
-  let from = 0;
-  let until = 0;
-  let isFirst = true;
+  const from = buckets.map(() => 0);
+  const until = buckets.map(() => 0);
   for (let place = 0; place < buckets.length; place += 1) {
     const bucket = buckets[place] as Bucket;
     const amount = amounts[place] ?? 0;
     if (amount === 0) continue;
     const level = usesRest ? (atOnce[place] as number) : bucket.level;
-    const first = flowTime(bucket, -level);
-    const last = flowTime(bucket, amount - level);
-    from = isFirst ? first : Math.max(from, first);
-    until = isFirst ? last : Math.max(until, last);
-    isFirst = false;
+    from[place] = flowTime(bucket, -level);
+    until[place] = flowTime(bucket, amount - level);
     if (usesRest) spend(bucket, amount);
     else charge(bucket, amount);
   }

@@ -85,12 +85,9 @@ if knows then
         local ahead = floor((bucket.perHour * RESERVED * state.slowest) / HOUR)
         bound(bucket, cost, max(0, -amount), ahead)
       end
-      local early = request.released[i] or 0
-      if amount ~= early then charge(bucket, amount - early, cost) end
+      if amount ~= 0 then charge(bucket, amount, cost) end
       if i == #state.buckets - 1 then
-        for _, back in ipairs({unused, early, max(0, -amount)}) do
-          state.budget = state.budget + floor(back / MICRO)
-        end
+        state.budget = state.budget + floor(unused / MICRO) + floor(max(0, -amount) / MICRO)
       end
     end
   end
@@ -173,8 +170,9 @@ elseif slotsShort then why = isRecovering and 'recovering' or 'slots'
 elseif bytesShort then why = isRecovering and 'recovering' or 'bytes'
 elseif short >= 0 then why = short < limits and 'limit' or 'learned' end
 
-if isActive and till > 0 then
-  redis.call('ZADD', KEYS[4], num(state.alive + ACTIVE + till), worker)
+local latest = max(unpack(till))
+if isActive and latest > 0 then
+  redis.call('ZADD', KEYS[4], num(state.alive + ACTIVE + latest), worker)
 end
 local parts = {
   '{"status":"ok","sequence":', num(request.sequence), ',"now":', num(state.now),
@@ -193,8 +191,10 @@ end
 field('count', count)
 add(',"amounts":')
 add(list(amounts))
-field('from', from)
-field('until', till)
+add(',"from":')
+add(list(from))
+add(',"until":')
+add(list(till))
 field('slots', record.slots.held)
 field('bytes', record.bytes.held)
 field('keptSlots', keptSlots)

@@ -91,8 +91,8 @@ export const RATES = `
 -- Rates.
 local buckets, places = state.buckets, #state.buckets
 local limits = places - 2
-local amounts, count, short, from, till = {}, 0, -1, 0, 0
-for place = 1, places do amounts[place] = 0 end
+local amounts, from, till, count, short = {}, {}, {}, 0, -1
+for place = 1, places do amounts[place], from[place], till[place] = 0, 0, 0 end
 local function covers(demand)
   for place = 1, places do
     if buckets[place].perHour ~= 0 and (request.unused[place] or 0) < costAt(demand, place) then
@@ -168,16 +168,12 @@ if not isClosed and not lacks then
       break
     end
   end
-  local isFirst = true
   for place, bucket in ipairs(buckets) do
     local amount = amounts[place]
     if amount ~= 0 then
       local level = usesRest and atOnce[place] or bucket.level
-      local first = flowTime(bucket, -level)
-      local last = flowTime(bucket, amount - level)
-      from = isFirst and first or max(from, first)
-      till = isFirst and last or max(till, last)
-      isFirst = false
+      from[place] = flowTime(bucket, -level)
+      till[place] = flowTime(bucket, amount - level)
       if not usesRest then charge(bucket, amount, 0)
       elseif bucket.level < 0 then bucket.rest = bucket.rest - amount
       else bucket.level = bucket.level - amount end
