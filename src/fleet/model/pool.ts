@@ -104,10 +104,11 @@ export function lend(
   let kept = mine.held;
   if (claimed > 0) kept = Math.min(kept, Math.max(whole, needed, mine.held - claimed));
   if (sought > 0) kept = Math.min(kept, Math.max(top, needed, mine.held - sought));
-  // More is lent than the size: workers above their share give back what they do not use.
+  // More is lent than the size: workers above their share give back what they do not use. If there
+  // are fewer units than workers, no worker has a share.
   const excess = pool.held - size;
   if (excess > 0 && !isOverdrawn)
-    kept = Math.min(kept, Math.max(share, needed, mine.held - excess));
+    kept = Math.min(kept, Math.max(whole, needed, mine.held - excess));
   return { held: mine.held, kept, isShort, isContested: claimed + sought > 0 };
 }
 

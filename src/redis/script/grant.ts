@@ -61,7 +61,7 @@ local function lend(pool, mine, wantHeld, wanted, head, spare, size, isOverdrawn
   if claimed > 0 then kept = min(kept, max(whole, needed, mine.held - claimed)) end
   if sought > 0 then kept = min(kept, max(top, needed, mine.held - sought)) end
   local excess = pool.held - size
-  if excess > 0 and not isOverdrawn then kept = min(kept, max(share, needed, mine.held - excess)) end
+  if excess > 0 and not isOverdrawn then kept = min(kept, max(whole, needed, mine.held - excess)) end
   return kept, isShort, claimed + sought > 0
 end
 

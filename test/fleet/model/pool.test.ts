@@ -18,7 +18,7 @@ class GreedyWorkers {
   private readonly wants = new Set<number>();
   /** Rounds in which each held something. */
   readonly served: number[];
-  private readonly size: number;
+  size: number;
 
   constructor(size: number, workers: number) {
     this.size = size;
@@ -64,6 +64,23 @@ describe('workers that want more than there is', () => {
       const told = `${size} slots of ${workers} workers: ${held}`;
       expect(sum(held), told).toBe(size);
       expect(Math.max(...held) - Math.min(...held), told).toBeLessThanOrEqual(1);
+    }
+  });
+
+  it('give back what they hold beyond fewer slots, even if there are more workers', () => {
+    for (let round = 0; round < 100; round += 1) {
+      const workers = 2 + below(10);
+      const all = new GreedyWorkers(workers + below(60), workers);
+      for (let call = 0; call < 300 * workers; call += 1) all.call(below(workers), below(3));
+      all.size = 1 + below(workers);
+      all.served.fill(0);
+      for (let call = 0; call < 30 * workers; call += 1) {
+        const worker = below(workers);
+        all.call(worker, all.held[worker] ?? 0);
+      }
+      const told = `${all.size} slots of ${workers} workers: ${all.held}`;
+      expect(sum(all.held), told).toBeLessThanOrEqual(all.size);
+      expect(Math.min(...all.served), told).toBeGreaterThan(0);
     }
   });
 
