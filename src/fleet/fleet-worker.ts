@@ -132,8 +132,12 @@ export class FleetWorker {
    * and sends nothing for the named wait, or for the usual backoff if that is longer.
    */
   rejected(now: number, retryAfterMs = 0): void {
-    if (!this.account.isAlone) this.hurry(now);
-    else this.account.hold(now + Math.max(retryAfterMs, DEFAULT_BACKOFF_MS));
+    const { account } = this;
+    if (account.isAlone) account.hold(now + Math.max(retryAfterMs, DEFAULT_BACKOFF_MS));
+    else {
+      account.rejected(now);
+      this.hurry(now);
+    }
   }
 
   /** The limits of this limiter have changed. The newest limits apply to all workers. */

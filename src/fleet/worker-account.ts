@@ -9,6 +9,8 @@ import type { GrantReply, Plan, SharedConfig, Shortage } from './protocol.ts';
 
 /** A call of the store returns grants that have been due for longer than this, in ms. */
 const STALE_MS = 25;
+/** The time until all workers know a plan, in ms: one call of the leader and one of each worker. */
+export const REACTION_MS = 100;
 /** Grants due for longer than this are not used: late use would add to the later refill. */
 const LATEST_MS = 50;
 
@@ -42,6 +44,8 @@ export class WorkerAccount {
   private standing: Standing = 'together';
   /** The plan, or a rejection of a worker that goes on alone, lets nothing be sent before this. */
   private heldUntil = Number.NEGATIVE_INFINITY;
+  /** A rejection at a learned cap lets nothing be sent before this. */
+  private cappedUntil = Number.NEGATIVE_INFINITY;
   /** Whether the last grant is not due at once, for another reason than a configured limit. */
   private isLate = false;
 
@@ -133,7 +137,8 @@ export class WorkerAccount {
     const costs = costsOf(request, this.last?.plan);
     const { slots, bytes, credits } = this.holdings;
     this.holdings.expire(now);
-    if (now < this.heldUntil) return this.heldUntil - now;
+    const heldUntil = Math.max(this.heldUntil, this.cappedUntil);
+    if (now < heldUntil) return heldUntil - now;
     if (this.isAlone) return this.share?.wait(costs, request, this.holdings, now) ?? 0;
     if (slots.used + request.slots > slots.held) return Number.POSITIVE_INFINITY;
     if (request.bytes > 0 && bytes.used + request.bytes > bytes.held) {
@@ -312,6 +317,14 @@ export class WorkerAccount {
   /** Sends nothing before a time. */
   hold(until: number): void {
     this.heldUntil = Math.max(this.heldUntil, until);
+  }
+
+  /**
+   * A request was rejected. If a cap is learned, no other request takes its place before a plan has
+   * counted that: it would be rejected, too.
+   */
+  rejected(now: number): void {
+    if ((this.last?.plan?.slots ?? 0) > 0) this.cappedUntil = now + REACTION_MS;
   }
 
   /** The store is still away. @returns whether the worker may use its whole share from now on */

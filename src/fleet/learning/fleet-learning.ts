@@ -2,14 +2,13 @@ import type { RateSnapshot } from '../../policies/adaptive-rate/rate-snapshot.ts
 import type { AdaptiveRatePolicy } from '../../policies/adaptive-rate-policy.ts';
 import type { Lesson } from '../fleet-hooks.ts';
 import type { GrantReply, Plan, SharedConfig } from '../protocol.ts';
+import { REACTION_MS } from '../worker-account.ts';
 import type { AttemptReports } from './attempt-reports.ts';
 import { FleetLearner } from './fleet-learner.ts';
 import { fleetLimits } from './fleet-limits.ts';
 import { FleetRateLearner } from './fleet-rate-learner.ts';
 import { snapshotOfPlan } from './plan.ts';
 
-/** The time until all workers know a plan, in ms: one call of the leader and one of each worker. */
-const REACTION_MS = 100;
 /** How often the leader plans at most, without news, in ms. */
 const BEAT_MS = 50;
 

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import type { FleetRequest } from '../../src/fleet/fleet-hooks.ts';
+import type { GrantReply, SharedConfig } from '../../src/fleet/protocol.ts';
+import { WorkerAccount } from '../../src/fleet/worker-account.ts';
+
+const HEAD: FleetRequest = { costs: [], slots: 1, bytes: 0, tokens: 0 };
+
+/** An account with slots for all requests, and a plan that has learned this cap. */
+function accountAt(slots: number): WorkerAccount {
+  const account = new WorkerAccount({ limits: [], slots: 10 } as unknown as SharedConfig, false);
+  const plan = { slots, requestsPerHour: 0, tokensPerHour: 0 };
+  const none = { amounts: [0, 0], from: [0, 0], until: [0, 0], count: 0, held: 0, limit: -1 };
+  const reply = { ...none, plan, slots: 10, bytes: 0, keptSlots: 10, keptBytes: 0, why: '' };
+  account.heard(reply as unknown as GrantReply, 0, 0);
+  account.receive(reply as unknown as GrantReply, undefined, false, 0);
+  account.holdings.renew(10_000);
+  return account;
+}
+
+describe('a rejection', () => {
+  it('at a learned cap lets no other request take its place before the next plan', () => {
+    const account = accountAt(5);
+    expect(account.waitMs(HEAD, false, 1_000)).toBe(0);
+    account.rejected(1_000);
+    expect(account.waitMs(HEAD, false, 1_000)).toBe(100);
+    expect(account.waitMs(HEAD, false, 1_100)).toBe(0);
+  });
+
+  it('holds nothing back if no cap is learned', () => {
+    const account = accountAt(0);
+    account.rejected(1_000);
+    expect(account.waitMs(HEAD, false, 1_000)).toBe(0);
+  });
+});
