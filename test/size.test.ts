@@ -23,11 +23,11 @@ async function bundled(code: string): Promise<{ bytes: number; gzipped: number }
   return { bytes: Buffer.byteLength(text), gzipped: gzipSync(text).length };
 }
 
-it('`throttle` alone costs a bundle at most 271.5 kB, 88.8 kB compressed', async () => {
+it('`throttle` alone costs a bundle at most 271.7 kB, 88.8 kB compressed', async () => {
   const { bytes, gzipped } = await bundled(
     "import { throttle } from 'headgate';\nthrottle(fetch);",
   );
-  expect(bytes).toBeLessThanOrEqual(271_500);
+  expect(bytes).toBeLessThanOrEqual(271_700);
   expect(gzipped).toBeLessThanOrEqual(88_800);
 });
 

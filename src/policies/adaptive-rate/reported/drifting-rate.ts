@@ -43,6 +43,12 @@ export class DriftingRate {
     this.#perMs = Math.min(this.#perMs ?? firstPerMs, wholePerMs * MOST_FACTOR);
   }
 
+  /** Continues with the rate of another learner. @param perMs null: nothing was known */
+  continue(perMs: number | null, at: number): void {
+    this.#perMs = perMs ?? undefined;
+    this.#driftedAt = at;
+  }
+
   /** Raises the rate to that of the whole limit, once that is known. */
   raise(): void {
     if (this.#perMs !== undefined) this.#perMs = Math.max(this.#perMs, this.#wholePerMs);

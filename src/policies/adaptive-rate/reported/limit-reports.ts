@@ -148,13 +148,16 @@ export class LimitReports implements Described {
   get known(): KnownLimit {
     const { kind = null } = this.#classifier;
     const { highest, perMs = null } = this.#fill;
-    return { kind, highest, perMs };
+    const { perMs: sharePerMs = null } = this.share;
+    return { kind, moves: this.window.moves, highest, perMs, sharePerMs };
   }
 
-  /** Continues with what reports have shown to another learner. */
-  continue({ kind, highest, perMs }: KnownLimit): void {
+  /** Continues with what reports have shown to another learner by this time. */
+  continue({ kind, moves, highest, perMs, sharePerMs }: KnownLimit, at: number): void {
     this.#classifier.continue(kind);
+    this.window.moves = moves;
     this.#fill.continue(highest, perMs);
+    this.share.continue(sharePerMs, at);
   }
 
   /** The last report while it is valid. */

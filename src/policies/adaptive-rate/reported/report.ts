@@ -51,10 +51,14 @@ export interface Described {
 /** What reports have shown about a limit, as JSON. Null: it is not clear. */
 export interface KnownLimit {
   readonly kind: WindowKind | null;
+  /** How often its end has moved before it was reached. */
+  readonly moves: number;
   /** The greatest amount that was ever left. */
   readonly highest: number;
   /** The refill rate of a bucket, per ms. */
   readonly perMs: number | null;
+  /** Our share of the limit, per ms. */
+  readonly sharePerMs: number | null;
 }
 
 /** The amount left now: the reported one, minus the amount sent since, plus the refill since. */

@@ -79,13 +79,14 @@ export class ReportedWindow {
   #order = -1;
   /** Whether an answer has reported the present window. */
   #isTold = false;
+  /** How often its end has moved before it was reached. */
+  moves = 0;
   /** Whether the limit has been full again since the first report. */
   hasBegun = false;
   #isRejected = false;
   /** When rejections last disproved an end. Rejections of attempts sent before that are ignored. */
   #lostAt = Number.NEGATIVE_INFINITY;
   #confidence = 1;
-  #moves = 0;
   #usedByOthers = 0;
   readonly #sharing = new WindowSharing();
 
@@ -96,7 +97,7 @@ export class ReportedWindow {
 
   /** Whether answers show that there is no fixed end: it moves with every request. */
   get isMoving(): boolean {
-    return this.#moves >= MOVES;
+    return this.moves >= MOVES;
   }
 
   /** The rate of a whole window, per ms. */
@@ -120,7 +121,7 @@ export class ReportedWindow {
       if (report.isRejected && !hasJustBegun) this.#before = totalNow - used;
     } else if (earliest - apartMs > this.#latestEnd + SAME_END_MS) {
       // It is another window, or a sliding one.
-      if (at < this.#earliestEnd - apartMs) this.#moves += 1;
+      if (at < this.#earliestEnd - apartMs) this.moves += 1;
       this.#endsBetween(earliest, latest);
       this.#before = total - used;
       this.#usedByOthers = 0;
@@ -161,10 +162,8 @@ export class ReportedWindow {
   wait(cost: number, total: number, now: number): number {
     if (!this.#isFresh(now) || !this.isExact) return 0;
     this.begin(total, now);
-    const isTest = this.#confidence < TESTED && !this.#isTold && total > this.#before;
-    const testMs = Math.min(TEST_MS, MOST_TESTED_PART * this.#lengthMs);
-    const testedAt = this.#startedAt + testMs;
-    if (isTest && now < testedAt) return testedAt - now;
+    const testMs = this.#testMs(now);
+    if (testMs > 0 && total > this.#before) return testMs;
     const left = this.#limit - this.#usedByOthers - (total - this.#before);
     return left >= Math.min(cost, this.#limit) ? 0 : this.#end - now;
   }
@@ -177,7 +176,7 @@ export class ReportedWindow {
   left(cost: number, total: number, now: number): number {
     if (!this.#isFresh(now) || !this.isExact) return Number.POSITIVE_INFINITY;
     this.begin(total, now);
-    if (this.#confidence < TESTED && !this.#isTold) return total > this.#before ? 0 : cost;
+    if (this.#testMs(now) > 0) return total > this.#before ? 0 : cost;
     return Math.max(0, this.#limit - this.#usedByOthers - (total - this.#before));
   }
 
@@ -194,6 +193,13 @@ export class ReportedWindow {
     const left = last.remaining - (total - last.total) + filled;
     const perMs = left / Math.max(LEAST_LEFT_MS, this.#end - now) + fillPerMs;
     return Math.max(LEAST_OF_USUAL * usual, Math.min(MOST_OF_USUAL * usual, perMs));
+  }
+
+  /** For how long one attempt tests the end of the last window. */
+  #testMs(now: number): number {
+    if (this.#confidence >= TESTED || this.#isTold) return 0;
+    const mostMs = Math.min(TEST_MS, MOST_TESTED_PART * this.#lengthMs);
+    return Math.max(0, this.#startedAt + mostMs - now);
   }
 
   get #isSpread(): boolean {

@@ -179,7 +179,7 @@ export class UnitRate {
    * @param known what its reports have shown to another learner
    */
   continue(limit: ReportedLimit, known: KnownLimit, at: number): void {
-    this.reported.continue(known);
+    this.reported.continue(known, at);
     this.#sent += Math.max(0, (limit.limit ?? 0) - (limit.remaining ?? 0));
     const charge = { at, order: -1, total: this.#sent, cost: 0, isOwed: false };
     this.reported.record(limit, charge, true, this.#sent, at);

@@ -80,7 +80,10 @@ describe('a rate by the amount left alone', () => {
 describe('a rate of a sliding window', () => {
   const tell = (limit: number, remaining: number) => {
     const rate = new ReportedRate();
-    rate.continue({ kind: 'sliding', highest: limit - 1, perMs: null });
+    rate.continue(
+      { kind: 'sliding', moves: 0, highest: limit - 1, perMs: null, sharePerMs: null },
+      0,
+    );
     report(rate, 0, 0, { limit, remaining, resetMs: 10_001, windowMs: 10_000 });
     return rate;
   };

@@ -104,6 +104,16 @@ describe('a window whose end is told', () => {
     expect(later.wait(LIMIT - 1, total + 1, next)).toBe(0);
   });
 
+  it('lets no more go at once than it lets go without a wait, during its test and after it', () => {
+    const window = begun();
+    const endsAt = WINDOW_MS + 10;
+    expect(window.left(1, LIMIT, endsAt)).toBe(1);
+    expect(window.left(1, LIMIT + 1, endsAt)).toBe(0);
+    // The answer of the test may be lost with its process.
+    expect(window.wait(1, LIMIT + 1, endsAt + 1_000)).toBe(0);
+    expect(window.left(1, LIMIT + 1, endsAt + 1_000)).toBe(LIMIT - 1);
+  });
+
   it('tests for half a window at most, as answers may take longer than the window', () => {
     const window = new ReportedWindow();
     tell(window, { at: 0, remaining: LIMIT - 1, resetMs: 800, total: 1, now: 10 });
