@@ -130,11 +130,13 @@ export class FleetLearner {
   private note(
     worker: string,
     time: number,
-    [, first, sends, ends, begins = []]: Report,
+    [inFlight, first, sends, ends, begins = []]: Report,
     observations: Observation[],
     after: (() => void)[],
   ): void {
     const own = this.workers.get(worker) ?? new ObservedAttempts(this.learner);
+    // Its first report counts the attempts in flight as of its end.
+    if (!this.workers.has(worker)) own.counted(inFlight - sends.length / 4 + ends.length);
     this.workers.set(worker, own);
     const before = (age: number) => time - age / US;
     for (let place = 0; place < sends.length; place += 4) {
@@ -159,7 +161,10 @@ export class FleetLearner {
       };
       observations.push({ at: before(age), run });
     }
-    after.push(() => own.endBefore(first, this.readTo));
+    after.push(() => {
+      own.endBefore(first, this.readTo);
+      own.counted(inFlight);
+    });
   }
 
   private heard(verdict: Verdict | number, at: number): void {
@@ -169,7 +174,9 @@ export class FleetLearner {
   }
 
   private gone(worker: string, at: number): void {
-    this.workers.get(worker)?.endBefore(Number.POSITIVE_INFINITY, Math.max(this.readTo, at));
+    const own = this.workers.get(worker);
+    own?.endBefore(Number.POSITIVE_INFINITY, Math.max(this.readTo, at));
+    own?.counted(0);
     this.workers.delete(worker);
   }
 }

@@ -116,6 +116,11 @@ export class FleetRateLearner extends RateLearner {
     this.reactions.react(this.rate.demand.count, now);
   }
 
+  /** @param more further attempts in flight that another learner recorded; below 0: fewer */
+  countEarlier(more: number): void {
+    this.log.inFlight += more;
+  }
+
   /** What reports have shown about the limits, for the next leader. */
   get knownLimits(): KnownLimits {
     return this.rate.units.known;

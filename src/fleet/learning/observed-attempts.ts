@@ -8,6 +8,8 @@ export class ObservedAttempts {
   private readonly learner: FleetRateLearner;
   /** By id, in the order in which they were sent. */
   private readonly inFlight = new Map<number, SentAttempt>();
+  /** The number of others in flight: sent before this worker led. */
+  private earlier = 0;
 
   constructor(learner: FleetRateLearner) {
     this.learner = learner;
@@ -38,6 +40,7 @@ export class ObservedAttempts {
   ): void {
     const { inFlight, learner } = this;
     const known = inFlight.get(id);
+    if (known === undefined) this.countEarlier(Math.max(0, this.earlier - 1));
     if (known === undefined && verdict === TOLD) return;
     inFlight.delete(id);
     const sending = known ?? learner.resumed(sentAt);
@@ -46,6 +49,19 @@ export class ObservedAttempts {
       learner.withdrawn(sending, verdict === WITHDRAWN, at);
     } else if (isRejection(told)) learner.rejected(sending, told, at);
     else learner.answered(sending, told, used === undefined ? undefined : { tokens: used }, at);
+  }
+
+  /**
+   * The worker has this many attempts in flight. Without those that an earlier leader recorded,
+   * rejections would seem to come with few in flight, as those of a small cap do.
+   */
+  counted(inFlight: number): void {
+    this.countEarlier(Math.max(0, inFlight - this.inFlight.size));
+  }
+
+  private countEarlier(earlier: number): void {
+    this.learner.countEarlier(earlier - this.earlier);
+    this.earlier = earlier;
   }
 
   /** Attempts before this one are over: if their end was not reported, it never will be. */

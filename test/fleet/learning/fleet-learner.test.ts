@@ -49,6 +49,71 @@ it('leaves out what is no report, whoever has written it', () => {
   }
 });
 
+it('counts the attempts in flight that an earlier leader recorded', () => {
+  const leader = new FleetLearner(new FleetRateLearner(NONE));
+  const read = (...report: readonly unknown[]) => {
+    leader.read([[1_000_000, 'worker', report as never]]);
+  };
+  const others = () => {
+    const sent = leader.learner.observed(1, 1_000, false, false);
+    leader.learner.withdrawn(sent, false, 1_000);
+    return sent.others;
+  };
+  // It has 30 in flight, of which it sent two just now.
+  read(30, 1, [29, 10, 0, 1, 30, 10, 0, 1], []);
+  expect(others()).toBe(30);
+  // One of them, and one of the others, have ended.
+  read(
+    28,
+    2,
+    [],
+    [
+      [30, 500, 0, 0, -1],
+      [1, 90_000, 0, 0, -1],
+    ],
+  );
+  expect(others()).toBe(28);
+  // A report tells of what it had in flight before, too.
+  leader.read([[1_000_000, 'other', [5, 8, [], [[7, 500, 0, 0, -1]]] as never]]);
+  expect(others()).toBe(33);
+  leader.read([[1_000_000, 'other', 0]]);
+  leader.read([[1_000_000, 'worker', 0]]);
+  expect(others()).toBe(0);
+});
+
+it('leaves to the next leader that the end of a limit moves with each request', () => {
+  let leader = new FleetLearner(new FleetRateLearner(NONE));
+  const isExact = () => leader.learner.rate.units.requests.reported.isExact;
+  for (let id = 1; id <= 4; id += 1) {
+    const limits = [{ unit: 'requests', limit: 60, remaining: 60 - id, resetMs: 60_000 }];
+    const report = [0, id, [id, 0, 0, 0], [[id, 0, 0, { kind: 'ok', limits }, -1]]];
+    expect(isExact()).toBe(id < 4 && id > 1);
+    leader.read([[id * 7_000_000, 'worker', report as never]]);
+    // Each of them leads for one request.
+    const next = new FleetLearner(new FleetRateLearner(NONE));
+    expect(next.restore(leader.state, id * 7_000)).toBe(true);
+    leader = next;
+  }
+  expect(isExact()).toBe(false);
+});
+
+it('leaves to the next leader the share of a limit, and not one that was measured for a while', () => {
+  let leader = new FleetLearner(new FleetRateLearner(NONE));
+  const { units } = leader.learner.rate;
+  // While a window fills, nothing comes back: that would be measured as its rate.
+  for (let id = 1; id <= 40; id += 1) {
+    const limits = [{ unit: 'requests', limit: 60, remaining: 60 - id, resetMs: 60_000 }];
+    const report = [0, id, [id, 0, 0, 0], [[id, 0, 0, { kind: 'ok', limits }, -1]]];
+    leader.read([[id * 500_000, 'worker', report as never]]);
+  }
+  const { perMs } = units.requests.reported.share;
+  const next = new FleetLearner(new FleetRateLearner(NONE));
+  next.restore(leader.state, 20_000);
+  leader = next;
+  expect(perMs).toBeGreaterThan(60 / 60_000);
+  expect(leader.learner.rate.units.requests.reported.share.perMs).toBe(perMs);
+});
+
 describe('an answer that goes on', () => {
   const BEGUN: Verdict = {
     kind: 'ok',
