@@ -23,12 +23,12 @@ async function bundled(code: string): Promise<{ bytes: number; gzipped: number }
   return { bytes: Buffer.byteLength(text), gzipped: gzipSync(text).length };
 }
 
-it('`throttle` alone costs a bundle at most 271.7 kB, 88.8 kB compressed', async () => {
+it('`throttle` alone costs a bundle at most 271.7 kB, 88.9 kB compressed', async () => {
   const { bytes, gzipped } = await bundled(
     "import { throttle } from 'headgate';\nthrottle(fetch);",
   );
   expect(bytes).toBeLessThanOrEqual(271_700);
-  expect(gzipped).toBeLessThanOrEqual(88_800);
+  expect(gzipped).toBeLessThanOrEqual(88_900);
 });
 
 it('what is imported and not used costs nothing', async () => {
