@@ -261,7 +261,7 @@ export class FleetWorker {
     const reply = hasOthers ? withoutRates(answer) : answer;
     if (hasOthers) this.schedule.hasChanged = true;
     else this.requests.isConfigTold = true;
-    const isRescaled = account.heard(reply, sentAt, now);
+    account.heard(reply, sentAt, now);
     holdings.renew(sentAt + this.ttlMs / 2);
     if (reply.config !== undefined) this.meet(reply.config, now);
     if (this.hooks.waiting() === 0) first.request = undefined;
@@ -276,7 +276,6 @@ export class FleetWorker {
     this.hooks.answered(reply, hasForgotten, now, sentAt);
     const isNews =
       hasOthers ||
-      isRescaled ||
       reply.config !== undefined ||
       reply.why !== (before?.why ?? '') ||
       reply.amounts.some((amount) => amount > 0);

@@ -56,10 +56,8 @@ class Credits {
    * A learned rate has changed: amounts that are not due yet are due at other times. Grants with
    * amounts of known limits stay: used sooner or later, they would add to what was granted since.
    * @param first the place of the first of the factors, behind the known limits
-   * @returns whether there are any
    */
-  rescale(first: number, factors: readonly number[], now: number): boolean {
-    let isRescaled = false;
+  rescale(first: number, factors: readonly number[], now: number): void {
     for (const grant of this.grants) {
       const { size, fromAt, untilAt } = grant;
       if (size.some((amount, place) => place < first && amount > 0)) continue;
@@ -69,12 +67,10 @@ class Credits {
         if (!((size[place] ?? 0) > 0 && until > now)) return;
         fromAt[place] = now + factor * (from - now);
         untilAt[place] = now + factor * (until - now);
-        isRescaled = true;
       });
       grant.dueAt = latestOf(grant);
     }
-    if (isRescaled) this.grants.sort((one, other) => one.dueAt - other.dueAt);
-    return isRescaled;
+    this.grants.sort((one, other) => one.dueAt - other.dueAt);
   }
 
   /** Adds these costs, for each request, to the grants due after a time that have none of them. */

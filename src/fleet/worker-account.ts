@@ -242,12 +242,9 @@ export class WorkerAccount {
     this.config = config;
   }
 
-  /**
-   * The store has replied. `receive` takes its grants, once its limits are adopted.
-   * @returns whether earlier grants are due at other times now
-   */
-  heard(reply: GrantReply, sentAt: number, now: number): boolean {
-    const isRescaled = this.rescale(reply.plan, now);
+  /** The store has replied. `receive` takes its grants, once its limits are adopted. */
+  heard(reply: GrantReply, sentAt: number, now: number): void {
+    this.rescale(reply.plan, now);
     this.last = reply;
     const { now: storeNow, run, slowest } = reply;
     this.lagMs = this.times.answered({ storeNow, run, slowest, sentAt, now });
@@ -255,19 +252,18 @@ export class WorkerAccount {
     if (reply.count > 0) this.isLate = Math.max(...reply.until) > 0 && !isOwn;
     this.heldUntil = now + reply.held / 1_000;
     this.holdings.expire(now);
-    return isRescaled;
   }
 
   /** Grants are due when their amounts have flowed in, which takes less time at a higher rate. */
-  private rescale(plan: Plan | undefined, now: number): boolean {
+  private rescale(plan: Plan | undefined, now: number): void {
     const before = this.last?.plan;
-    if (plan === undefined || before === undefined) return false;
+    if (plan === undefined || before === undefined) return;
     const factors = [
       factorOf(before.requestsPerHour, plan.requestsPerHour),
       factorOf(before.tokensPerHour, plan.tokensPerHour),
     ];
-    if (factors.every((factor) => factor === 1)) return false;
-    return this.holdings.credits.rescale(this.limits.length, factors, now);
+    if (factors.every((factor) => factor === 1)) return;
+    this.holdings.credits.rescale(this.limits.length, factors, now);
   }
 
   /**

@@ -30,22 +30,31 @@ describe('grants that a worker has not used', () => {
     const add = (until: number) => credits.add([0, 1, 1], [0, 0, 0], [0, until, 50], 1);
     add(100);
     add(20_000);
-    expect(credits.rescale(1, [0.5, 3], 1_000)).toBe(true);
+    credits.rescale(1, [0.5, 3], 1_000);
     credits.spend([0, 1, 1]);
     expect(credits.dueAt([0, 1, 1])).toBe(1_000 + 19_000 / 2);
-    expect(credits.rescale(1, [4, 1], 2_000)).toBe(true);
+    credits.rescale(1, [4, 1], 2_000);
     expect(credits.dueAt([0, 1, 1])).toBe(2_000 + 4 * 8_500);
-    expect(credits.rescale(1, [0, 1], 2_000)).toBe(true);
+    credits.rescale(1, [0, 1], 2_000);
     expect(credits.dueAt([0, 1, 1])).toBe(2_000);
-    expect(credits.rescale(1, [3, 3], 2_000)).toBe(false);
+    credits.rescale(1, [3, 3], 2_000);
     expect(credits.takeStale(2_001, 3)).toEqual([0, 1, 1]);
+  });
+
+  it('of before a rate was learned are due with their other amounts, for each request', () => {
+    const { credits } = new Holdings();
+    credits.add([2, 0], [-100, 0], [300, 0], 2);
+    credits.cover([0, 5], 100);
+    expect(credits.unused(2)).toEqual([2, 10]);
+    expect(credits.dueAt([1, 5])).toBe(100);
+    expect(credits.dueAt([2, 10])).toBe(300);
   });
 
   it('keep their times at a known limit, and the order in which they are due', () => {
     const { credits } = new Holdings();
     credits.add([0, 1], [0, 0], [0, 5_000], 1);
     credits.add([1, 1], [0, 0], [10, 6_000], 1);
-    expect(credits.rescale(1, [2], 0)).toBe(true);
+    credits.rescale(1, [2], 0);
     expect(credits.dueAt([1, 0])).toBe(10);
     expect(credits.dueAt([0, 1])).toBe(6_000);
     expect(credits.lastDueAt).toBe(10_000);
