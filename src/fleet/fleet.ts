@@ -104,7 +104,7 @@ class Fleet implements RemoteLimits, FleetHooks {
         () => this.worker?.account.config,
       );
       this.learning = learning;
-      adaptive.follow((now) => learning.snapshot(now));
+      adaptive.follow(learning);
     } else this.learning = undefined;
     if (this.policy !== undefined) this.policy.isLearning = this.learning !== undefined;
   }

@@ -77,6 +77,8 @@ export interface Plan {
   readonly measuredPerHour: number;
   /** Counts the measurements. */
   readonly measured: number;
+  /** The true waits as a share of those that rejections name, in millionths. */
+  readonly waitShare: number;
 }
 
 /** The sources of a planned rate. */

@@ -35,6 +35,13 @@ export interface AdaptiveRateContext extends LearnedRateContext, CongestionConte
 /** Attempts that time out sooner are not presumed to be accepted: their answers come soon enough. */
 const PRESUMING_TIMEOUT_MS = 4 * PRESUMED_MS;
 
+/** The rate of a fleet, which this policy shows. */
+export interface FollowedRate {
+  snapshot(now: number): RateSnapshot;
+  /** The true waits as a share of those that rejections name. */
+  readonly waitShare: number;
+}
+
 /**
  * Holds attempts back to the rate that the provider accepts. Before the first rejection or reported
  * limit nothing is learned: a charge is the number of its attempt, and the number in flight may
@@ -48,7 +55,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   /** Undefined during the slow start. */
   #learned: LearnedRate | undefined = undefined;
   /** The source of a rate that a fleet learns and enforces; undefined: this policy does. */
-  #fleetRate: ((now: number) => RateSnapshot) | undefined = undefined;
+  #followed: FollowedRate | undefined = undefined;
   readonly #congestion: Congestion;
   #inFlight = 0;
   /** The limit apart from the maximum, which may be raised later; Infinity: there is none. */
@@ -87,8 +94,8 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   }
 
   /** From now on this policy admits everything, and only shows the rate of a fleet. */
-  follow(fleetRate: (now: number) => RateSnapshot): void {
-    this.#fleetRate = fleetRate;
+  follow(followed: FollowedRate): void {
+    this.#followed = followed;
     this.#ownLimit = Number.POSITIVE_INFINITY;
   }
 
@@ -118,7 +125,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   }
 
   take(request: RequestCost, now: number): RateCharge {
-    if (this.#fleetRate !== undefined) return 0;
+    if (this.#followed !== undefined) return 0;
     const charge = this.#charge(request, now);
     if (this.#context.hard.isTest?.(now)) this.#test = charge;
     return charge;
@@ -135,7 +142,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   }
 
   begun(charge: RateCharge, verdict: Verdict, time: Time): void {
-    if (this.#fleetRate !== undefined) return;
+    if (this.#followed !== undefined) return;
     if (this.#learned !== undefined || isFirstLesson(verdict)) {
       this.#learnedRate().begun(charge, verdict, time.now());
     } else if (this.#isOpening && typeof charge === 'number') {
@@ -166,7 +173,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
 
   /** Another sender got this answer. */
   hear(verdict: Verdict, now: number): void {
-    if (this.#fleetRate === undefined && isRejection(verdict)) {
+    if (this.#followed === undefined && isRejection(verdict)) {
       this.#learnedRate().hear(verdict, now);
     }
   }
@@ -178,11 +185,14 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
 
   /** The verdict with its true wait, if waits named earlier have proved too long. */
   corrected(verdict: Verdict): Verdict {
-    return this.#learned?.corrected(verdict) ?? verdict;
+    const share = this.#followed?.waitShare ?? this.#learned?.waitShare ?? 1;
+    const { retryAfterMs } = verdict;
+    if (share >= 1 || retryAfterMs === undefined || verdict.outage !== undefined) return verdict;
+    return { ...verdict, retryAfterMs: retryAfterMs * share };
   }
 
   snapshot(now: number): AdaptiveRateSnapshot {
-    const known = this.#fleetRate?.(now) ?? this.#learned?.snapshot(now) ?? NOTHING_KNOWN;
+    const known = this.#followed?.snapshot(now) ?? this.#learned?.snapshot(now) ?? NOTHING_KNOWN;
     return { limit: Math.min(this.#most, known.cap ?? this.#limit), ...known };
   }
 

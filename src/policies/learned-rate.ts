@@ -144,12 +144,9 @@ export class LearnedRate {
     return others;
   }
 
-  /** The verdict with its true wait, if waits named earlier have proved too long. */
-  corrected(verdict: Verdict): Verdict {
-    const scale = this.#learner.closed.named.scale;
-    const { retryAfterMs } = verdict;
-    if (scale >= 1 || retryAfterMs === undefined || verdict.outage !== undefined) return verdict;
-    return { ...verdict, retryAfterMs: retryAfterMs * scale };
+  /** The true waits as a share of those that rejections name. */
+  get waitShare(): number {
+    return this.#learner.closed.named.scale;
   }
 
   snapshot(now: number): RateSnapshot {

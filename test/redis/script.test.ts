@@ -108,6 +108,7 @@ const call = fc.record({
       origin: fc.nat(3),
       measuredPerHour: fc.nat(1e12),
       measured: fc.nat(9),
+      waitShare: fc.nat(MICRO),
     }),
     { freq: 2 },
   ),

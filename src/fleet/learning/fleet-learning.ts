@@ -1,7 +1,7 @@
 import type { RateSnapshot } from '../../policies/adaptive-rate/rate-snapshot.ts';
-import type { AdaptiveRatePolicy } from '../../policies/adaptive-rate-policy.ts';
+import type { AdaptiveRatePolicy, FollowedRate } from '../../policies/adaptive-rate-policy.ts';
 import type { Lesson } from '../fleet-hooks.ts';
-import type { GrantReply, Plan, SharedConfig } from '../protocol.ts';
+import { type GrantReply, MICRO, type Plan, type SharedConfig } from '../protocol.ts';
 import { REACTION_MS } from '../worker-account.ts';
 import type { AttemptReports } from './attempt-reports.ts';
 import { FleetLearner } from './fleet-learner.ts';
@@ -16,7 +16,7 @@ const BEAT_MS = 50;
  * One worker's part in the learning of its fleet: it reports its observations. While it leads, it
  * runs the learning controller on the reports of all workers.
  */
-export class FleetLearning {
+export class FleetLearning implements FollowedRate {
   private readonly reports: AttemptReports;
   private readonly policy: AdaptiveRatePolicy;
   private readonly config: () => SharedConfig | undefined;
@@ -130,6 +130,11 @@ export class FleetLearning {
     if (plan !== undefined && plan.measuredPerHour > 0) {
       leader.learner.begin(plan.measuredPerHour / 3_600_000_000_000, now);
     }
+  }
+
+  /** As of the plan. */
+  get waitShare(): number {
+    return (this.plan?.waitShare ?? MICRO) / MICRO;
   }
 
   private storeTime(now: number): number {

@@ -23,6 +23,8 @@ export interface Outlook {
   /** Requests in flight; undefined: no cap is known. */
   readonly limit: number | undefined;
   readonly isOut: boolean;
+  /** The true waits as a share of those that rejections name: below 1 if these prove too long. */
+  readonly waitShare: number;
   /**
    * The time after which this may have changed, in ms: soon while results are missing, else when
    * the closed gate lets a request pass. Infinity: it changes with results alone.
@@ -55,6 +57,7 @@ export class FleetRateLearner extends RateLearner {
       closedMs: heldMs,
       limit: cap.limit,
       isOut: closed.isOut,
+      waitShare: Math.min(1, closed.named.scale),
       lastsMs: log.unknown > 0 ? 0 : closedMs,
     };
   }

@@ -23,7 +23,7 @@ export function planOf(
   measuredPerSecond: number,
   measured: number,
 ): Plan {
-  const { perMs, tokensPerMs, burst, budget, limit, closedMs, isOut, origin } = outlook;
+  const { perMs, tokensPerMs, burst, budget, limit, closedMs, isOut, origin, waitShare } = outlook;
   const rate = Math.min(perMs, UNBOUND_PER_MS);
   const alone = Math.min(outlook.alonePerMs, UNBOUND_PER_MS);
   const areTokens = tokensPerMs !== Number.POSITIVE_INFINITY;
@@ -41,6 +41,7 @@ export function planOf(
     origin: ORIGINS.indexOf(origin),
     measuredPerHour: Math.floor(measuredPerSecond * HOUR_SECONDS * MICRO),
     measured,
+    waitShare: Math.floor(waitShare * MICRO),
   };
 }
 
