@@ -79,8 +79,7 @@ class Credits {
       if (dueAt <= after) continue;
       const from = Math.max(...fromAt.filter((_, place) => (size[place] ?? 0) > 0));
       for (let place = 0; place < costs.length; place += 1) {
-        if ((size[place] ?? 0) > 0) continue;
-        if (costs[place] === 0) continue;
+        if ((size[place] ?? 0) > 0 || costs[place] === 0) continue;
         size[place] = count * (costs[place] as number);
         left[place] = size[place] as number;
         fromAt[place] = from;
