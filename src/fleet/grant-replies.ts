@@ -1,4 +1,4 @@
-import type { GrantReply } from './protocol.ts';
+import type { GrantReply, Plan } from './protocol.ts';
 
 /** The reply to a call with older limits, without its rate grants. Slots and plan still count. */
 export function withoutRates({ config: _, ...reply }: GrantReply): GrantReply {
@@ -27,4 +27,18 @@ export function isNewlyPaced(before: GrantReply | undefined, { plan }: GrantRepl
     (requestsPerHour === 0 && plan.requestsPerHour > 0) ||
     (tokensPerHour === 0 && plan.tokensPerHour > 0)
   );
+}
+
+/** The factors by which waits for learned requests and tokens grow when a plan follows another. */
+export function waitFactors(before: Plan, plan: Plan): readonly number[] {
+  return [
+    factorOf(before.requestsPerHour, plan.requestsPerHour),
+    factorOf(before.tokensPerHour, plan.tokensPerHour),
+  ];
+}
+
+/** Without a rate before, no wait depends on it; without a rate now, there is no wait. */
+function factorOf(before: number, perHour: number): number {
+  if (before === 0) return 1;
+  return perHour === 0 ? 0 : before / perHour;
 }

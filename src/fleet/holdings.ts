@@ -58,6 +58,7 @@ class Credits {
    * @param first the place of the first of the factors, behind the known limits
    */
   rescale(first: number, factors: readonly number[], now: number): void {
+    if (factors.every((factor) => factor === 1)) return;
     for (const grant of this.grants) {
       const { size, fromAt, untilAt } = grant;
       if (size.some((amount, place) => place < first && amount > 0)) continue;

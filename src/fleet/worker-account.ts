@@ -3,9 +3,10 @@ import { CallTimes } from './call-times.ts';
 import { Corrections, type Told } from './corrections.ts';
 import { DemandMeter } from './demand-meter.ts';
 import type { FleetRequest } from './fleet-hooks.ts';
+import { waitFactors } from './grant-replies.ts';
 import { Holdings } from './holdings.ts';
 import { LocalShare } from './local-share.ts';
-import type { GrantReply, Plan, SharedConfig, Shortage } from './protocol.ts';
+import type { GrantReply, SharedConfig, Shortage } from './protocol.ts';
 
 /** A call of the store returns grants that have been due for longer than this, in ms. */
 const STALE_MS = 25;
@@ -244,7 +245,12 @@ export class WorkerAccount {
 
   /** The store has replied. `receive` takes its grants, once its limits are adopted. */
   heard(reply: GrantReply, sentAt: number, now: number): void {
-    this.rescale(reply.plan, now);
+    const before = this.last?.plan;
+    if (before !== undefined && reply.plan !== undefined) {
+      // Grants are due when their amounts have flowed in, which takes less time at a higher rate.
+      const factors = waitFactors(before, reply.plan);
+      this.holdings.credits.rescale(this.limits.length, factors, now);
+    }
     this.last = reply;
     const { now: storeNow, run, slowest } = reply;
     this.lagMs = this.times.answered({ storeNow, run, slowest, sentAt, now });
@@ -252,18 +258,6 @@ export class WorkerAccount {
     if (reply.count > 0) this.isLate = Math.max(...reply.until) > 0 && !isOwn;
     this.heldUntil = now + reply.held / 1_000;
     this.holdings.expire(now);
-  }
-
-  /** Grants are due when their amounts have flowed in, which takes less time at a higher rate. */
-  private rescale(plan: Plan | undefined, now: number): void {
-    const before = this.last?.plan;
-    if (plan === undefined || before === undefined) return;
-    const factors = [
-      factorOf(before.requestsPerHour, plan.requestsPerHour),
-      factorOf(before.tokensPerHour, plan.tokensPerHour),
-    ];
-    if (factors.every((factor) => factor === 1)) return;
-    this.holdings.credits.rescale(this.limits.length, factors, now);
   }
 
   /**
@@ -334,10 +328,4 @@ export class WorkerAccount {
     this.ledger += 1;
     this.standing = 'back';
   }
-}
-
-/** The factor by which a change of the rate lengthens waits. */
-function factorOf(before: number, perHour: number): number {
-  if (before === 0) return 1;
-  return perHour === 0 ? 0 : before / perHour;
 }

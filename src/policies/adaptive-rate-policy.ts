@@ -93,7 +93,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     return this.#context;
   }
 
-  /** From now on this policy admits everything, and only shows the rate of a fleet. */
+  /** From now on this policy admits everything: it shows the rate of a fleet and corrects waits. */
   follow(followed: FollowedRate): void {
     this.#followed = followed;
     this.#ownLimit = Number.POSITIVE_INFINITY;

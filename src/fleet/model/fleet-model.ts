@@ -183,6 +183,8 @@ export class FleetModel {
       workers: this.leases.size,
       active: this.active.size,
     });
+    // With a grant it counts until that is due, also if its next call comes later: if it counted
+    // longer, slow calls would let windows exceed their limit (measured: 1.16 at calls of 400 ms).
     const latest = Math.max(...reply.until);
     if (isActive && latest > 0) {
       this.active.set(request.worker, state.alive + ACTIVE + latest);
